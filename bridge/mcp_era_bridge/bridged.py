@@ -1,0 +1,242 @@
+"""The joint of a modern host and a legacy child: the face, the peer, and what is open between.
+
+Lives here: the host's open ids, the routing of cancellations, what the host is told when a call is
+lost. Does not: either era's wire format (modern/, legacy/), the search for the child's era
+(joint.py). Spec 2026-07-28, basic/patterns/cancellation; basic/transports/stdio (Cancellation).
+"""
+
+from typing import Final
+
+import msgspec
+from msgspec import UNSET, Raw, UnsetType
+
+from mcp_era_bridge.child_lines import read_child_line
+from mcp_era_bridge.effects import Outbox
+from mcp_era_bridge.host_era import has_envelope
+from mcp_era_bridge.host_lines import read_host_line
+from mcp_era_bridge.refusals import (
+    DUPLICATE_ID,
+    INVALID_LINE,
+    LINE_TOO_LONG,
+    too_many_requests,
+)
+from mcp_era_legacy.peer import LegacyPeer, unknown_request
+from mcp_era_modern.face import ModernFace, Refusal
+from mcp_era_modern.request_meta import without_envelope
+from mcp_era_wire import methods
+from mcp_era_wire.dirty import Broken, Noise
+from mcp_era_wire.envelope import (
+    ABSENT,
+    UNREADABLE,
+    Id,
+    Message,
+    encode,
+    read_message,
+    sound_utf8,
+)
+from mcp_era_wire.events import (
+    Asked,
+    Call,
+    ChildEvent,
+    Completed,
+    Failed,
+    Notified,
+    Server,
+    Severity,
+    Stray,
+)
+from mcp_era_wire.members import members_of
+
+_NOT_FOR_A_LEGACY_CHILD: Final = frozenset(
+    {
+        methods.INITIALIZED,
+        methods.ROOTS_LIST_CHANGED,
+        methods.PROGRESS,
+        methods.LOG_MESSAGE,
+    }
+)
+"""Notifications a modern host has no business to send: dropped (translation B.7)."""
+
+_NOT_FOR_A_MODERN_HOST: Final = frozenset(
+    {
+        methods.CANCELLED,
+        methods.PROGRESS,
+        methods.LOG_MESSAGE,
+        methods.TOOLS_LIST_CHANGED,
+        methods.PROMPTS_LIST_CHANGED,
+        methods.RESOURCES_LIST_CHANGED,
+        methods.RESOURCE_UPDATED,
+        methods.ELICITATION_COMPLETE,
+        methods.TASK_STATUS,
+    }
+)
+"""Notifications that a modern host gets only if it asked for them (translation C)."""
+
+
+class Cancelled(msgspec.Struct, frozen=True, rename="camel"):
+    """The params of `notifications/cancelled`."""
+
+    request_id: Id
+    reason: Raw | UnsetType = UNSET
+
+
+read_cancelled: Final = msgspec.json.Decoder(Cancelled).decode
+
+
+class Bridged:
+    """One modern host with one legacy child.
+
+    `most_open` is how many requests of the host may be open at once.
+    """
+
+    def __init__(self, out: Outbox, face: ModernFace, server: Server, most_open: int) -> None:
+        self._out = out
+        self._face = face
+        self._peer = LegacyPeer(out.to_child, server)
+        self._most_open = most_open
+        self._open: dict[Id, Call] = {}
+        self.served = False
+        """Whether the host has used more than `server/discover`."""
+        face.ready(server)
+        self._peer.open()
+
+    @property
+    def work(self) -> int:
+        """How many requests of the host are not answered yet."""
+        return len(self._open)
+
+    # From the host -------------------------------------------------------------------------------
+
+    def from_host(self, line: bytes, ascii: bool) -> Message | None:
+        """Handles a line of the host. Returned is an `initialize` of the handshake era, if that is
+        what it was: the joint decides about it."""
+        message = read_host_line(line, ascii)
+        if isinstance(message, Message):
+            return self.message_from_host(message)
+        if message is not None:
+            self._out.to_host.append(message)
+        return None
+
+    def message_from_host(self, message: Message) -> Message | None:
+        """As from_host, for a message that has been read."""
+        id = message.id
+        method = message.method
+        if method is UNSET:
+            self._out.note(Severity.WARNING, "response from a modern host dropped", id=repr(id))
+            return None
+        if id is UNSET:
+            self._notification(method, message)
+            return None
+        if method == methods.INITIALIZE and not has_envelope(message):
+            return message
+        if id in self._open:
+            self._face.refuse(id, DUPLICATE_ID)
+        elif len(self._open) >= self._most_open:
+            self._face.refuse(id, too_many_requests(self._most_open))
+        else:
+            call = self._face.request(id, message)
+            if call is not None:
+                self.served = True
+                self._open[id] = call
+                self._peer.begin(call)
+        return None
+
+    def _notification(self, method: str, message: Message) -> None:
+        if method == methods.CANCELLED:
+            self._cancel(message)
+        elif method not in _NOT_FOR_A_LEGACY_CHILD:
+            self._peer.notify(method, _without_envelope(message.params))
+
+    def _cancel(self, message: Message) -> None:
+        try:
+            cancelled = read_cancelled(message.params)
+        except UNREADABLE:
+            return  # malformed: ignored (basic/patterns/cancellation, Error Handling)
+        call = self._open.pop(cancelled.request_id, None)
+        if call is not None:
+            reason = cancelled.reason
+            self._peer.cancel(call, None if reason is UNSET else reason)
+            self._out.note(Severity.DEBUG, "call cancelled", id=call.id, child_id=call.child_id)
+
+    # From the child ------------------------------------------------------------------------------
+
+    def from_child(self, line: bytes, ascii: bool) -> bool:
+        """Handles a line of the child. False says that it answers no call and is for the joint."""
+        if ascii or sound_utf8(line):
+            try:
+                message = read_message(line)
+            except UNREADABLE:
+                return self._other_from_child(line, ascii)
+            if message.result is not ABSENT:
+                return self._event(self._peer.receive(message))
+        return self._other_from_child(line, ascii)
+
+    def _other_from_child(self, line: bytes, ascii: bool) -> bool:
+        """Everything that is not a plain result."""
+        read = read_child_line(line, ascii)
+        if isinstance(read, Message):
+            return self._event(self._peer.receive(read))
+        if isinstance(read, list):
+            return all([self._event(self._peer.receive(message)) for message in read])
+        if isinstance(read, Noise):
+            self._out.noise.append(line)
+        elif isinstance(read, Broken):
+            self._out.noise.append(line)
+            self._broken(read)
+        return True
+
+    def _event(self, event: ChildEvent | None) -> bool:
+        if isinstance(event, Completed):
+            call = event.call
+            del self._open[call.id]
+            self._face.complete(call, event.result)
+            return True
+        match event:
+            case Failed(call, error):
+                del self._open[call.id]
+                self._face.fail(call, error)
+            case Asked(id, method):
+                self._peer.refuse(id, *unknown_request(method))
+                self._out.note(Severity.INFO, "request of the child refused", method=method)
+            case Notified(method, params):
+                self._notified(method, params)
+            case Stray():
+                return False
+            case None:
+                pass
+        return True
+
+    def _notified(self, method: str, params: Raw) -> None:
+        if method in _NOT_FOR_A_MODERN_HOST:
+            self._out.note(Severity.DEBUG, "notification of the child dropped", method=method)
+        else:
+            self._face.notify(method, params)
+
+    def _broken(self, broken: Broken) -> None:
+        """A line that cannot be read is the answer to somebody, or to nobody knows whom."""
+        if broken.id is not UNSET:
+            call = self._peer.give_up(broken.id)
+            lost = [call] if call is not None else []
+        else:
+            lost = self._peer.lost()
+        self._fail(lost, LINE_TOO_LONG if broken.too_long else INVALID_LINE)
+
+    def lost(self, refusal: Refusal) -> None:
+        """The child is gone: everything open fails with `refusal`."""
+        self._fail(self._peer.lost(), refusal)
+
+    def _fail(self, calls: list[Call], refusal: Refusal) -> None:
+        for call in calls:
+            del self._open[call.id]
+            self._face.refuse(call.id, refusal)
+
+
+def _without_envelope(params: Raw) -> bytes:
+    """The params of a host's notification as a legacy server may see them."""
+    members = members_of(params)
+    if members is None or "_meta" not in members:
+        return bytes(params)
+    meta = without_envelope(members.pop("_meta"))
+    if meta is not None:
+        members["_meta"] = meta
+    return encode(members) if members else b""

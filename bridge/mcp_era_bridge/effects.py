@@ -1,0 +1,76 @@
+"""What the joint wants done: the only way in which the sans-IO half speaks to the shell.
+
+Lives here: the outbox (lines, by destination), the actions on the child process, and what the shell
+reports of a process. Does not: who carries them out (shell.py).
+"""
+
+from typing import TypeAlias
+
+import msgspec
+from msgspec import Raw
+
+from mcp_era_bridge.child_era import Memory
+from mcp_era_wire.envelope import Buffer
+from mcp_era_wire.events import Note, Severity
+
+
+class Remembered(msgspec.Struct, frozen=True):
+    """What is kept of a server across starts: `server_info` tells whether it is still the same."""
+
+    memory: Memory
+    server_info: Raw
+
+
+class StartChild(msgspec.Struct, frozen=True):
+    """End what is left of the child process, if anything, and start the process `number`."""
+
+    number: int
+
+
+class Keep(msgspec.Struct, frozen=True):
+    """Remember this for the next start of the bridge; None forgets what is remembered."""
+
+    remembered: Remembered | None
+
+
+class Finish(msgspec.Struct, frozen=True):
+    """Everything that can be answered has been: end the child in good order, then the bridge."""
+
+    exit_code: int
+
+
+Action: TypeAlias = StartChild | Keep | Finish
+
+
+class Outbox:
+    """The effects of what was handled since the shell last emptied it.
+
+    `to_host` and `to_child` hold pieces of lines: each is written in one go, in order. `noise`
+    holds lines of the child that are no messages; they go to stderr, marked.
+    """
+
+    def __init__(self) -> None:
+        self.to_host: list[Buffer] = []
+        self.to_child: list[Buffer] = []
+        self.actions: list[Action] = []
+        self.noise: list[bytes] = []
+        self.notes: list[Note] = []
+
+    def note(self, severity: Severity, event: str, **fields: object) -> None:
+        """Adds a note for the log."""
+        self.notes.append(Note(severity, event, fields))
+
+
+class Ending(msgspec.Struct, frozen=True):
+    """How a process ended. `how` completes the sentence "The server ..."; `stderr` is the end of
+    what it wrote there, one line each."""
+
+    how: str
+    code: int | None = None
+    signal: int | None = None
+    stderr: list[str] = []
+
+    @property
+    def exit_code(self) -> int:
+        """The ending as a shell would tell it: the exit code, or 128 and the signal's number."""
+        return self.code if self.code is not None else 128 + (self.signal or 0)

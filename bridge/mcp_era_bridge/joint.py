@@ -1,0 +1,214 @@
+"""Joins a host to a child: finds out who speaks what, then lets the fitting pair talk.
+
+Lives here: the routing of every line, and what follows from the verdict and from the end of the
+child. Does not: the search (opening.py), the pairs (bridged.py, relayed.py), pipes, processes and
+the clock (the shell). Sans-IO: it is fed lines and times, and leaves what is to be done in its
+outbox.
+"""
+
+from msgspec import UNSET, Raw
+
+from mcp_era_bridge import refusals
+from mcp_era_bridge.bridged import Bridged
+from mcp_era_bridge.child_life import ChildLife, Presence
+from mcp_era_bridge.effects import Ending, Finish, Outbox, Remembered
+from mcp_era_bridge.opening import Opening, Settings, Verdict
+from mcp_era_bridge.own_requests import OwnRequests
+from mcp_era_bridge.relayed import Relayed
+from mcp_era_bridge.waiting import Waiting
+from mcp_era_modern.face import ModernFace, Refusal
+from mcp_era_wire.envelope import Message, result_line
+from mcp_era_wire.events import Severity
+from mcp_era_wire.versions import Era
+
+
+class Joint:
+    """One host, one server, one child process at a time (`process` is its number).
+
+    `first_id` is where the ids of the bridge's own requests start. `bridge_info` is the bridge's
+    own Implementation as JSON, for hosts that do not say who they are. `remembered` is what an
+    earlier start of the bridge kept of this server.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        first_id: int,
+        bridge_info: Raw,
+        remembered: Remembered | None = None,
+    ) -> None:
+        self.out = Outbox()
+        self._settings = settings
+        self._own = OwnRequests(first_id)
+        self._life = ChildLife(self.out)
+        self._face = ModernFace(self.out.to_host)
+        self._opening = Opening(
+            self.out, self._life, self._own, self._face, settings, bridge_info, remembered
+        )
+        self._bridged: Bridged | None = None
+        self._relayed: Relayed | None = None
+        self._host: Era | None = None
+        self._closing: float | None = None
+        self._finished = False
+
+    @property
+    def process(self) -> int:
+        """The number of the child process that is spoken to."""
+        return self._life.number
+
+    # What the shell reports ----------------------------------------------------------------------
+
+    def from_host(self, lines: list[bytes], ascii: bool, now: float) -> None:
+        """The host wrote `lines`; `ascii` says that they hold nothing else."""
+        for line in lines:
+            if self._bridged is not None:
+                other = self._bridged.from_host(line, ascii)
+                if other is not None:
+                    self._initialize_after_all(line, other, now)
+            elif self._relayed is not None:
+                self._relayed.from_host(line)
+            else:
+                self._opening.from_host(line, ascii, now)
+                self._settle_if_due(now)
+
+    def from_child(self, process: int, lines: list[bytes], ascii: bool, now: float) -> None:
+        """The child process number `process` wrote `lines`."""
+        if process != self.process or self._finished:
+            return
+        for line in lines:
+            if self._bridged is not None:
+                if self._bridged.from_child(line, ascii):
+                    continue
+            elif self._relayed is not None and self._relayed.from_child(line):
+                continue
+            self._opening.from_child(line, ascii, now)
+            self._settle_if_due(now)
+        if self._closing is not None:
+            self._finish_if_done()
+
+    def child_started(self, process: int) -> None:
+        """The process runs; what is in `to_child` can be written."""
+        if process == self.process and self._life.presence is Presence.STARTING:
+            self._life.started()
+
+    def child_not_started(self, process: int, why: str) -> None:
+        """The command cannot be run; `why` completes "The server could not be started: ..."."""
+        if process == self.process:
+            self.out.note(Severity.ERROR, f"the server could not be started: {why}")
+            self._gone(refusals.not_started(why), exit_code=None)
+
+    def child_ended(self, process: int, ending: Ending, now: float) -> None:
+        """The process is gone and everything that it wrote has been handled."""
+        if process != self.process or self._life.presence is Presence.ABSENT:
+            return
+        if not self._finished:
+            self.out.note(Severity.WARNING, f"the server {ending.how}")
+        if self._opening.ended(ending, now):
+            self._settle_if_due(now)
+        else:
+            self._gone(refusals.child_exited(ending), ending.exit_code)
+
+    def host_ended(self, now: float) -> None:
+        """The host closed its end: what it asked for is still answered, nothing new comes."""
+        self._closing = now + self._settings.last_words_timeout
+        self._finish_if_done()
+
+    @property
+    def deadline(self) -> float | None:
+        """When `passed` wants to be called, if nothing else happens before."""
+        due = [t for t in (self._opening.deadline, self._closing) if t is not None]
+        return min(due) if due and not self._finished else None
+
+    def passed(self, now: float) -> None:
+        """Time went by; what is due is done."""
+        if self._finished:
+            return
+        self._opening.passed(now)
+        self._settle_if_due(now)
+        if self._closing is not None:
+            if now >= self._closing:
+                self._finish(0)
+            else:
+                self._finish_if_done()
+
+    # The verdict ---------------------------------------------------------------------------------
+
+    def _settle_if_due(self, now: float) -> None:
+        verdict, self._opening.verdict = self._opening.verdict, None
+        if verdict is None:
+            return
+        self._host = verdict.host
+        server = verdict.settled.server
+        self.out.note(
+            Severity.INFO,
+            "eras settled",
+            host=verdict.host.value,
+            child=verdict.settled.era.value,
+            version=server.version if server is not None else None,
+        )
+        if verdict.host is verdict.settled.era:
+            self._relay(verdict)
+        else:
+            self._bridge(verdict)
+
+    def _relay(self, verdict: Verdict) -> None:
+        relayed = self._relayed = Relayed(self.out, self._own, self._settings.most_open)
+        for line in verdict.held:
+            relayed.from_child(line)
+        for waiting in verdict.waiting:
+            if waiting.id is not None and waiting.id == verdict.carried:
+                assert verdict.settled.discovered is not None
+                self.out.to_host.append(result_line(waiting.id, bytes(verdict.settled.discovered)))
+            else:
+                relayed.from_host(waiting.line)
+
+    def _bridge(self, verdict: Verdict) -> None:
+        server = verdict.settled.server
+        assert server is not None, "a legacy child is shaken hands with before the verdict"
+        bridged = self._bridged = Bridged(self.out, self._face, server, self._settings.most_open)
+        for line in verdict.held:
+            bridged.from_child(line, False)
+        for waiting in verdict.waiting:
+            bridged.message_from_host(waiting.message)
+
+    def _initialize_after_all(self, line: bytes, message: Message, now: float) -> None:
+        """A modern host whose child is legacy sends `initialize` (translation G.2)."""
+        id = message.id
+        assert self._bridged is not None and id is not UNSET
+        if self._bridged.served:
+            self._face.refuse(id, refusals.ALREADY_MODERN)
+            return
+        self._bridged = None
+        self._opening.initialize_after_all(Waiting(line, message, id), now)
+        self._settle_if_due(now)
+
+    # The end -------------------------------------------------------------------------------------
+
+    def _gone(self, refusal: Refusal, exit_code: int | None) -> None:
+        """There is no child: everything open fails; the next request starts it again.
+
+        `exit_code` is that of a process that ran.
+        """
+        self._life.gone()
+        bridged, self._bridged = self._bridged, None
+        relayed, self._relayed = self._relayed, None
+        if bridged is not None:
+            bridged.lost(refusal)
+        if relayed is not None:
+            relayed.lost(refusal)
+            if self._host is Era.LEGACY and exit_code is not None:
+                # A session cannot be continued by a process that knows nothing of it.
+                self._finish(exit_code)
+        self._opening.fail(refusal)
+        if self._closing is not None:
+            self._finish_if_done()
+
+    def _finish_if_done(self) -> None:
+        route = self._bridged or self._relayed or self._opening
+        if route.work == 0:
+            self._finish(0)
+
+    def _finish(self, exit_code: int) -> None:
+        if not self._finished:
+            self._finished = True
+            self.out.actions.append(Finish(exit_code))

@@ -1,0 +1,218 @@
+"""The options of the command, declared once, and the quick parser of the run path.
+
+Lives here: every option as data, for this parser and for click alike, and what the user asked for.
+Does not: help, sub-commands (cli.py). Imports nothing that takes time: the child is started right
+after this.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+
+PREFIX = "MCP_BRIDGE_"
+"""Where the variables begin that stand for options; none of them is handed to the child."""
+
+SUBCOMMANDS = ("demo",)
+"""Words that are not a server's command unless they come behind `--`."""
+
+EXAMPLE = "mcp-bridge -- python my_server.py"
+
+
+class UsageError(Exception):
+    """The command line cannot be understood; the text says what is wrong with it."""
+
+
+class Option:
+    """One option: its flags, the type of its value, and what it is for."""
+
+    def __init__(
+        self,
+        *flags: str,
+        help: str,
+        metavar: str = "",
+        choices: tuple[str, ...] = (),
+        default: str = "",
+        is_flag: bool = False,
+        seconds: bool = False,
+        repeatable: bool = False,
+    ) -> None:
+        self.flags = flags
+        self.help = help
+        self.metavar = metavar
+        self.choices = choices
+        self.default = default
+        self.is_flag = is_flag
+        self.seconds = seconds
+        self.repeatable = repeatable
+        self.name = flags[-1].lstrip("-").replace("-", "_")
+        self.variable = PREFIX + self.name.upper()
+
+
+ERA = Option(
+    "--era",
+    choices=("auto", "modern", "legacy"),
+    default="auto",
+    help="The server's era, if it is known: then it is not asked for it.",
+)
+PROBE_TIMEOUT = Option(
+    "--probe-timeout",
+    metavar="SECONDS",
+    default="5",
+    seconds=True,
+    help="How long a server may leave server/discover unanswered before it is taken for legacy.",
+)
+INIT_TIMEOUT = Option(
+    "--init-timeout",
+    metavar="SECONDS",
+    default="60",
+    seconds=True,
+    help="How long a server may take to answer initialize.",
+)
+NO_CACHE = Option(
+    "--no-cache",
+    is_flag=True,
+    help="Neither read nor write what is remembered of servers from one start to the next.",
+)
+LOG_LEVEL = Option(
+    "--log-level",
+    choices=("debug", "info", "warning", "error"),
+    default="warning",
+    help="The least severe notes that go to stderr.",
+)
+LOG_FORMAT = Option(
+    "--log-format",
+    choices=("console", "json"),
+    default="console",
+    help="How the notes are written.",
+)
+CWD = Option(
+    "-C",
+    "--cwd",
+    metavar="DIR",
+    help="The server's working directory.",
+)
+ENV = Option(
+    "--env",
+    metavar="K=V",
+    repeatable=True,
+    help="A variable for the server's environment; may be repeated"
+    " (in the variable: one K=V a line).",
+)
+
+OPTIONS = (ERA, PROBE_TIMEOUT, INIT_TIMEOUT, NO_CACHE, LOG_LEVEL, LOG_FORMAT, CWD, ENV)
+
+_BY_FLAG = {flag: option for option in OPTIONS for flag in option.flags}
+_TRUE = ("1", "true", "yes", "on")
+_FALSE = ("", "0", "false", "no", "off")
+
+
+class Invocation:
+    """What the user asked for: the server's command, and the value of every option."""
+
+    def __init__(self, command: list[str], values: dict[str, list[str]]) -> None:
+        self.command = command
+        self.values = values
+
+    def text(self, option: Option) -> str:
+        """The option's value; the last one counts."""
+        return self.values.get(option.name, [option.default])[-1]
+
+    def texts(self, option: Option) -> list[str]:
+        """All values of a repeatable option, in order."""
+        return self.values.get(option.name, [])
+
+    def seconds(self, option: Option) -> float:
+        """The value of an option that is a time, in seconds."""
+        return float(self.text(option))
+
+    def flag(self, option: Option) -> bool:
+        """Whether a flag is set."""
+        return self.text(option) in _TRUE
+
+    def child_environment(self, environ: Mapping[str, str]) -> dict[str, str]:
+        """The server's environment: the host's, without our variables, with `--env`."""
+        env = {name: value for name, value in environ.items() if not name.startswith(PREFIX)}
+        for pair in self.texts(ENV):
+            name, _, value = pair.partition("=")
+            env[name] = value
+        return env
+
+
+def parse(argv: Sequence[str], environ: Mapping[str, str]) -> Invocation | None:
+    """Reads the command line of the run path.
+
+    None means that it is for click: help, the version or a sub-command. Raises UsageError.
+    """
+    values = _from_environment(environ)
+    given: set[str] = set()
+    words = list(argv)
+    while words:
+        word = words.pop(0)
+        if word == "--":
+            break
+        if not word.startswith("-") or word == "-":
+            if word in SUBCOMMANDS:
+                return None
+            words.insert(0, word)
+            break
+        if word in ("--help", "-h", "--version"):
+            return None
+        option, value = _option(word, words)
+        if option.name not in given:
+            given.add(option.name)
+            values.pop(option.name, None)
+        values.setdefault(option.name, []).append(value)
+    if not words:
+        raise UsageError(f"No server command. Example: {EXAMPLE}")
+    for option in OPTIONS:
+        for value in values.get(option.name, ()):
+            _check(option, value)
+    return Invocation(words, values)
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[str, list[str]]:
+    values: dict[str, list[str]] = {}
+    for option in OPTIONS:
+        value = environ.get(option.variable)
+        if value is not None and (value or option.is_flag):
+            values[option.name] = value.splitlines() if option.repeatable else [value]
+    return values
+
+
+def _option(word: str, words: list[str]) -> tuple[Option, str]:
+    flag, equals, value = word.partition("=")
+    if not word.startswith("--"):
+        flag, equals, value = word[:2], word[2:3], word[2:]
+    option = _BY_FLAG.get(flag)
+    if option is None:
+        raise UsageError(f"No such option: {flag}")
+    if option.is_flag:
+        if equals:
+            raise UsageError(f"{flag} takes no value")
+        return option, "1"
+    if not equals:
+        if not words:
+            raise UsageError(f"{flag} needs a value")
+        value = words.pop(0)
+    return option, value
+
+
+def _check(option: Option, value: str) -> None:
+    """Raises UsageError if `value` is none for `option`."""
+    flag = option.flags[-1]
+    if option.choices and value not in option.choices:
+        raise UsageError(f"{flag}: {value!r} is none of {', '.join(option.choices)}")
+    if option.is_flag and value.lower() not in _TRUE + _FALSE:
+        raise UsageError(f"{option.variable}: {value!r} is neither 1 nor 0")
+    if option.seconds:
+        try:
+            seconds = float(value)
+        except ValueError:
+            seconds = -1
+        if not 0 < seconds < 1e9:
+            raise UsageError(f"{flag}: {value!r} is no number of seconds above 0")
+    if option is ENV:
+        name, equals, _ = value.partition("=")
+        if not (name and equals) or "\0" in value:
+            raise UsageError(f"{flag}: {value!r} is not of the form K=V")
+    if option is CWD and not os.path.isdir(value):
+        raise UsageError(f"{flag}: {value!r} is no directory")

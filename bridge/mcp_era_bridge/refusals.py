@@ -1,0 +1,71 @@
+"""The errors that the bridge answers with on its own account.
+
+Lives here: code, message and `data` of each, so that none looks like the child's. Does not: the
+errors that a modern server owes its host for a bad request (modern/). Spec 2026-07-28, basic/index
+(Error Codes).
+"""
+
+from typing import Final
+
+from msgspec import Raw
+
+from mcp_era_bridge.effects import Ending
+from mcp_era_modern.errors import bridge_error
+from mcp_era_modern.face import Refusal
+from mcp_era_wire import codes
+from mcp_era_wire.members import members_of, string_of
+
+DUPLICATE_ID: Final = Refusal(codes.INVALID_REQUEST, "A request with this id is still open")
+
+ALREADY_MODERN: Final = Refusal(
+    codes.INVALID_REQUEST, "initialize after requests of 2026-07-28 is not supported"
+)
+
+
+def _internal(message: str, reason: str, **more: object) -> Refusal:
+    return Refusal(codes.INTERNAL_ERROR, message, bridge_error(reason, **more))
+
+
+LINE_TOO_LONG: Final = _internal("The server's answer was too long to be read", "line_too_long")
+INVALID_LINE: Final = _internal("The server's answer could not be read", "invalid_line")
+NOT_BRIDGED: Final = _internal(
+    "This server speaks only 2026-07-28 and this host opens with initialize; "
+    "this version of mcp-bridge does not join the two",
+    "not_bridged",
+)
+
+
+def too_many_requests(most: int) -> Refusal:
+    """A request beyond the limit of open ones."""
+    return _internal(f"More than {most} requests are open", "too_many_requests", limit=most)
+
+
+def not_started(why: str) -> Refusal:
+    """The command cannot be run; `why` says what is wrong with it."""
+    return _internal(f"The server could not be started: {why}", "start_failed")
+
+
+def child_exited(ending: Ending) -> Refusal:
+    """The child ended with requests open."""
+    more: dict[str, object] = {}
+    if ending.code is not None:
+        more["exitCode"] = ending.code
+    if ending.signal is not None:
+        more["signal"] = ending.signal
+    if ending.stderr:
+        more["stderr"] = ending.stderr
+    return _internal(f"The server {ending.how}", "child_exited", **more)
+
+
+def initialize_timeout(seconds: float) -> Refusal:
+    """The child has not answered `initialize` yet."""
+    return _internal(
+        f"The server has not answered initialize within {seconds:g} s", "initialize_timeout"
+    )
+
+
+def no_session(reason: str, error: Raw | None) -> Refusal:
+    """The child refused to open a session; `error` is its own error object."""
+    said = string_of((members_of(error) or {}).get("message"))
+    message = "The server refused initialize" + (f": {said}" if said else "")
+    return _internal(message, reason, **({"error": error} if error is not None else {}))

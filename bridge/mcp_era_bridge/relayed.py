@@ -1,0 +1,144 @@
+"""The joint of a matched pair: lines go as the bytes that came.
+
+Lives here: which requests of the host are open, so that the end of the child can be reported, and
+the one content rule: what is no message does not reach the host. Does not: anything else; ids,
+tokens and `_meta` are untouched (translation F).
+"""
+
+from collections.abc import Callable
+from typing import Final, TypeAlias
+
+import msgspec
+from msgspec import UNSET, Raw, UnsetType
+
+from mcp_era_bridge.effects import Outbox
+from mcp_era_bridge.own_requests import OwnRequests
+from mcp_era_bridge.refusals import LINE_TOO_LONG, too_many_requests
+from mcp_era_modern.face import Refusal
+from mcp_era_wire import codes, methods
+from mcp_era_wire.dirty import Batch, Blank, Broken, LongLine, examine
+from mcp_era_wire.envelope import ABSENT, UNREADABLE, Id, error_line
+
+_AnyId: TypeAlias = int | str | float | UnsetType | None
+
+
+class _Head(msgspec.Struct, frozen=True, gc=False):
+    """The little that is read of a line: who it is for. The rest is only skipped over."""
+
+    id: _AnyId = UNSET
+    method: str | UnsetType = UNSET
+    result: Raw = ABSENT
+    error: Raw = ABSENT
+
+
+_read_head: Final[Callable[[bytes], _Head]] = msgspec.json.Decoder(_Head).decode
+
+
+class Relayed:
+    """A host and a child of one era.
+
+    `own` are requests of the bridge that the child may still answer; `most_open` is how many
+    requests of the host may be open at once.
+    """
+
+    def __init__(self, out: Outbox, own: OwnRequests, most_open: int) -> None:
+        self._out = out
+        self._own = own
+        self._most_open = most_open
+        self._open: dict[_AnyId, str] = {}
+
+    @property
+    def work(self) -> int:
+        """How many requests of the host are not answered yet; a stream is not work."""
+        return sum(method != methods.SUBSCRIPTIONS_LISTEN for method in self._open.values())
+
+    def from_host(self, line: bytes) -> None:
+        """Relays a line of the host: the child judges it, as it would without us."""
+        try:
+            head = _read_head(line)
+        except UNREADABLE:
+            if isinstance(line, LongLine):
+                self._refuse_long_line(line)
+                return
+        else:
+            if head.method is not UNSET and head.id is not UNSET:
+                if len(self._open) >= self._most_open:
+                    self._refuse(head.id, too_many_requests(self._most_open))
+                    return
+                self._open[head.id] = head.method
+        self._out.to_child += (line, b"\n")
+
+    def from_child(self, line: bytes) -> bool:
+        """Relays a line of the child, unless it is no message. False says that it answers a request
+        of the bridge itself and is for the joint."""
+        try:
+            head = _read_head(line)
+        except UNREADABLE:
+            self._odd_line(line)
+            return True
+        if head.method is UNSET:
+            if head.result is ABSENT and head.error is ABSENT:
+                self._out.noise.append(line)
+                return True
+            if self._own.open and head.id in self._own.open:
+                return False
+            self._open.pop(head.id, None)
+        self._out.to_host += (line, b"\n")
+        return True
+
+    def _odd_line(self, line: bytes) -> None:
+        """A batch, noise, or something that a host of the same era may yet make sense of."""
+        finding = examine(line, lenient=True)
+        match finding:
+            case Blank():
+                return
+            case Broken(id, too_long) if too_long:
+                self._out.noise.append(line)
+                self._lose_long_line(id)
+                return
+            case Broken(id) if id is not UNSET:
+                self._open.pop(id, None)
+            case Batch(items):
+                if not self._settle(items):
+                    self._out.noise.append(line)
+                    return
+            case _:
+                self._out.noise.append(line)
+                return
+        self._out.to_host += (line, b"\n")
+
+    def _settle(self, items: list[bytes]) -> bool:
+        """Takes the answers of a batch off the open requests; False if it holds no message."""
+        messages = 0
+        for item in items:
+            try:
+                head = _read_head(item)
+            except UNREADABLE:
+                continue
+            if head.method is UNSET:
+                if head.result is ABSENT and head.error is ABSENT:
+                    continue
+                self._open.pop(head.id, None)
+            messages += 1
+        return messages > 0
+
+    def _refuse_long_line(self, line: LongLine) -> None:
+        finding = examine(line, lenient=False)
+        id = finding.id if isinstance(finding, Broken) else UNSET
+        self._out.to_host.append(error_line(id, codes.INVALID_REQUEST, "The line is too long"))
+
+    def _lose_long_line(self, id: Id | UnsetType) -> None:
+        lost = [id] if id is not UNSET else list(self._open)
+        for one in lost:
+            if self._open.pop(one, None) is not None:
+                self._refuse(one, LINE_TOO_LONG)
+
+    def lost(self, refusal: Refusal) -> None:
+        """The child is gone: everything open fails with `refusal`."""
+        open, self._open = self._open, {}
+        for id in open:
+            self._refuse(id, refusal)
+
+    def _refuse(self, id: _AnyId, refusal: Refusal) -> None:
+        if isinstance(id, int | str):
+            self._out.to_host.append(error_line(id, refusal.code, refusal.message, refusal.data))

@@ -1,0 +1,260 @@
+"""The shell: pipes, the child process, the clock, signals. Everything is decided in the joint.
+
+Lives here: the tasks of the bridge, the carrying out of the joint's effects, the shutdown. Does
+not: any protocol. Spec 2026-07-28, basic/transports/stdio (Shutdown).
+"""
+
+import gc
+import math
+import os
+import random
+import signal
+
+import msgspec
+import trio
+
+from mcp_era_bridge import __version__, options, verdicts
+from mcp_era_bridge.child import HIGH_WATER, LINE_LIMIT, Child
+from mcp_era_bridge.effects import Finish, Keep, StartChild
+from mcp_era_bridge.framing import LineCutter
+from mcp_era_bridge.joint import Joint
+from mcp_era_bridge.logs import Log
+from mcp_era_bridge.opening import Settings
+from mcp_era_bridge.options import Invocation
+from mcp_era_bridge.own_requests import HIGHEST_FIRST_ID, LOWEST_FIRST_ID
+from mcp_era_bridge.pipes import Inlet, Outlet
+from mcp_era_bridge.spawn import Command, NotStarted, Spawned, spawn
+from mcp_era_bridge.stderr import StderrSink
+from mcp_era_wire.envelope import encode
+from mcp_era_wire.events import Severity
+from mcp_era_wire.versions import Era
+
+BRIDGE_INFO = msgspec.Raw(encode({"name": "mcp-bridge", "version": __version__}))
+
+_GRACE = 2.5
+"""Seconds that a child has to end by itself once its stdin is closed."""
+_PATIENCE = 2.0
+"""Seconds between SIGTERM and SIGKILL at the end."""
+_HURRY = 1.0
+"""The same when the bridge itself was told to end by a signal."""
+_RESTART_GRACE = 0.5
+_STALL = 30.0
+"""Seconds that a child may take nothing before the host is read on."""
+_FLUSH = 5.0
+"""Seconds that the host has to take what is still unsent at the end."""
+
+
+class Shell:
+    """Runs one joint over real pipes."""
+
+    def __init__(self, joint: Joint, command: Command, log: Log, cache: verdicts.Cache) -> None:
+        self._joint = joint
+        self._command = command
+        self._log = log
+        self._cache = cache
+        self._sink = log.sink
+        self._host_in = Inlet(0)
+        self.host_fd = _private_stdout()
+        """The descriptor that the host reads."""
+        self._host_out = Outlet(self.host_fd, 0)
+        self._child: Child | None = None
+        self._wanted: int | None = None
+        self._wish = trio.Event()
+        self._timer = trio.CancelScope()
+        self._finishing = trio.Event()
+        self._exit_code = 0
+        self._in_a_hurry = False
+
+    async def run(self, first: Spawned | str) -> int:
+        """Runs until the host is gone or the joint says so; returns the exit code."""
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._heed_signals)
+            nursery.start_soon(self._keep_time)
+            nursery.start_soon(self._host_out.drain)
+            nursery.start_soon(self._read_host)
+            nursery.start_soon(self._keep_child, first)
+            await self._finishing.wait()
+            await self._end_child()
+            with trio.move_on_after(_FLUSH):
+                await self._host_out.wait_empty()
+            nursery.cancel_scope.cancel()
+        return self._exit_code
+
+    # Tasks ---------------------------------------------------------------------------------------
+
+    async def _read_host(self) -> None:
+        cutter = LineCutter(LINE_LIMIT)
+        while chunk := await self._host_in.receive():
+            lines = cutter.feed(chunk)
+            if lines:
+                self._joint.from_host(lines, cutter.ascii, trio.current_time())
+                self._apply()
+                child = self._child
+                if child is not None and child.outlet.backlog > HIGH_WATER:
+                    # Cancellations and the end of the host must be seen even so.
+                    with trio.move_on_after(_STALL):
+                        await child.outlet.wait_low()
+        rest = cutter.rest()
+        if rest:
+            self._joint.from_host(rest, cutter.ascii, trio.current_time())
+        self._joint.host_ended(trio.current_time())
+        self._apply()
+
+    async def _keep_child(self, first: Spawned | str) -> None:
+        """Runs one process after the other, each when the joint wants it."""
+        number, start = 1, first
+        while True:
+            if isinstance(start, str):
+                self._joint.child_not_started(number, start)
+                self._apply()
+            else:
+                await self._live(Child(number, start, self._sink))
+            while self._wanted is None:
+                self._wish = trio.Event()
+                await self._wish.wait()
+            number, self._wanted = self._wanted, None
+            try:
+                start = spawn(self._command)
+            except NotStarted as error:
+                start = str(error)
+
+    async def _live(self, child: Child) -> None:
+        self._child = child
+        self._joint.child_started(child.number)
+        self._apply()
+
+        def receive(lines: list[bytes], ascii: bool) -> None:
+            self._joint.from_child(child.number, lines, ascii, trio.current_time())
+            self._apply()
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._end_unwanted, child)
+            ending = await child.live(receive, self._host_out)
+            nursery.cancel_scope.cancel()
+        self._child = None
+        self._joint.child_ended(child.number, ending, trio.current_time())
+        self._apply()
+
+    async def _end_unwanted(self, child: Child) -> None:
+        """Ends a process in whose place the joint wants another one."""
+        while self._wanted is None:
+            self._wish = trio.Event()
+            await self._wish.wait()
+        await child.end(_RESTART_GRACE, _PATIENCE)
+
+    async def _keep_time(self) -> None:
+        while True:
+            with trio.CancelScope() as self._timer:
+                self._set_timer()
+                await trio.sleep_forever()
+            self._joint.passed(trio.current_time())
+            self._apply()
+
+    def _set_timer(self) -> None:
+        deadline = self._joint.deadline
+        due = math.inf if deadline is None else deadline
+        if self._timer.deadline != due:
+            self._timer.deadline = due
+
+    async def _heed_signals(self) -> None:
+        numbers = [
+            number
+            for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+            if signal.getsignal(number) is not signal.SIG_IGN
+        ]
+        with trio.open_signal_receiver(*numbers) as signals:
+            async for number in signals:
+                self._in_a_hurry = True
+                self._finish(128 + number)
+
+    # Effects -------------------------------------------------------------------------------------
+
+    def _apply(self) -> None:
+        """Carries out what the joint wants done."""
+        out = self._joint.out
+        if out.to_host:
+            self._host_out.write(out.to_host)
+            out.to_host.clear()
+            if self._host_out.broken:
+                self._finish(0)
+        child = self._child
+        if out.to_child and child is not None and child.number == self._joint.process:
+            child.outlet.write(out.to_child)
+            out.to_child.clear()
+        if out.actions or out.noise or out.notes:
+            self._apply_the_rest()
+        self._set_timer()
+
+    def _apply_the_rest(self) -> None:
+        out = self._joint.out
+        for note in out.notes:
+            self._log.note(note)
+        for line in out.noise:
+            self._log.noise(line, trio.current_time())
+        actions = list(out.actions)
+        out.notes.clear()
+        out.noise.clear()
+        out.actions.clear()
+        for action in actions:
+            match action:
+                case StartChild(number):
+                    self._wanted = number
+                    self._wish.set()
+                case Keep(remembered):
+                    self._cache.store(remembered)
+                case Finish(exit_code):
+                    self._finish(exit_code)
+
+    def _finish(self, exit_code: int) -> None:
+        if not self._finishing.is_set():
+            self._exit_code = exit_code
+            self._finishing.set()
+
+    async def _end_child(self) -> None:
+        child = self._child
+        if child is None:
+            return
+        if self._in_a_hurry:
+            await child.end(0, _HURRY)
+        else:
+            await child.end(_GRACE, _PATIENCE)
+        await child.ended.wait()
+
+
+def _private_stdout() -> int:
+    """A private duplicate of descriptor 1 for the protocol; 1 itself becomes stderr, so that no
+    stray print reaches the host."""
+    fd = os.dup(1)
+    os.dup2(2, 1)
+    return fd
+
+
+_ERAS = {"auto": None, "modern": Era.MODERN, "legacy": Era.LEGACY}
+
+
+def run(invocation: Invocation, command: Command, first: Spawned | str) -> int:
+    """Runs the bridge for a child that has been started (or not, for the reason given)."""
+    settings = Settings(
+        era=_ERAS[invocation.text(options.ERA)],
+        probe_timeout=invocation.seconds(options.PROBE_TIMEOUT),
+        initialize_timeout=invocation.seconds(options.INIT_TIMEOUT),
+    )
+    sink = StderrSink()
+    log = Log(
+        sink,
+        Severity[invocation.text(options.LOG_LEVEL).upper()],
+        invocation.text(options.LOG_FORMAT) == "json",
+    )
+    cache = verdicts.Cache(None if invocation.flag(options.NO_CACHE) else command)
+    first_id = random.randint(LOWEST_FIRST_ID, HIGHEST_FIRST_ID)
+    joint = Joint(settings, first_id, BRIDGE_INFO, cache.load())
+    blocking = os.get_blocking(1)
+    os.set_blocking(1, False)
+    shell = Shell(joint, command, log, cache)
+    # What is there now stays: collections need not look at it again.
+    gc.collect()
+    gc.freeze()
+    try:
+        return trio.run(shell.run, first, strict_exception_groups=True)
+    finally:
+        os.set_blocking(shell.host_fd, blocking)

@@ -1,0 +1,52 @@
+"""The run path up to the first slow import: options, then the child, then the bridge.
+
+Lives here: the order of the start. Does not: what runs afterwards (shell.py), help and sub-commands
+(cli.py).
+"""
+
+import os
+import sys
+
+from mcp_era_bridge import options
+from mcp_era_bridge.spawn import Command, NotStarted, Spawned, spawn
+
+USAGE_ERROR = 2
+"""The exit code for a command line that cannot be understood, as click has it."""
+
+
+def start() -> int:
+    """Runs `sys.argv` and returns the exit code."""
+    _occupy_standard_descriptors()
+    try:
+        invocation = options.parse(sys.argv[1:], os.environ)
+    except options.UsageError as error:
+        print("Usage: mcp-bridge [OPTIONS] -- COMMAND [ARG]...", file=sys.stderr)
+        print("Try 'mcp-bridge --help' for help.\n", file=sys.stderr)
+        print(f"Error: {error}", file=sys.stderr)
+        return USAGE_ERROR
+    if invocation is None:
+        from mcp_era_bridge.cli import main
+
+        return main(sys.argv[1:])
+    cwd = invocation.text(options.CWD)
+    if cwd:
+        os.chdir(cwd)
+    command = Command(invocation.command, invocation.child_environment(os.environ))
+    first: Spawned | str
+    try:
+        first = spawn(command)
+    except NotStarted as error:
+        first = str(error)
+    # The child boots while this is imported.
+    from mcp_era_bridge.shell import run
+
+    return run(invocation, command, first)
+
+
+def _occupy_standard_descriptors() -> None:
+    """A host that closed 0, 1 or 2 must not have our pipes there, where the child's would go."""
+    while True:
+        fd = os.open(os.devnull, os.O_RDWR)
+        if fd > 2:
+            os.close(fd)
+            return

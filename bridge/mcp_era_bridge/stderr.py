@@ -1,0 +1,127 @@
+"""Our stderr, which nobody may be reading.
+
+Lives here: writing without ever blocking and without touching the descriptor's flags (others may
+share it), the child's stderr passed through, its last lines kept. Does not: what our own log says
+(logs.py).
+"""
+
+import os
+import re
+import select
+from collections import deque
+
+import trio
+
+from mcp_era_bridge.pipes import Inlet
+
+_SLICE = 4096
+"""A pipe that is writable takes this much without blocking (PIPE_BUF)."""
+_PATIENCE = 0.1
+"""Seconds that the child's stderr waits for a reader before something is dropped."""
+_LAST_LINES = 5
+_LAST_BYTES = 1024
+
+
+class StderrSink:
+    """Writes to descriptor 2 what it takes, and counts what it does not."""
+
+    def __init__(self, fd: int = 2) -> None:
+        self._fd = fd
+        self._stuck = False
+        self.dropped = 0
+        """Bytes that nobody wanted, since that was last said."""
+
+    def _writable(self) -> bool:
+        try:
+            return bool(select.select([], [self._fd], [], 0)[1])
+        except OSError:
+            return False
+
+    def write(self, text: bytes) -> None:
+        """Writes at once what can be written and drops the rest."""
+        view = memoryview(text)
+        while view:
+            if not self._writable() or not self._put(view[:_SLICE]):
+                self._drop(len(view))
+                return
+            view = view[_SLICE:]
+
+    async def write_patiently(self, text: bytes) -> None:
+        """As `write`, but gives a reader that is merely slow a moment, slice by slice."""
+        view = memoryview(text)
+        while view:
+            if not self._writable() and not self._stuck:
+                await self._wait_a_moment()
+            if not self._writable() or not self._put(view[:_SLICE]):
+                self._drop(len(view))
+                return
+            view = view[_SLICE:]
+
+    async def _wait_a_moment(self) -> None:
+        with trio.move_on_after(_PATIENCE):
+            try:
+                await trio.lowlevel.wait_writable(self._fd)
+            except OSError:
+                return
+
+    def _put(self, piece: memoryview) -> bool:
+        if self.dropped:
+            said = b"mcp-bridge: %d bytes of stderr were dropped\n" % self.dropped
+            self.dropped = 0
+            piece = memoryview(said + piece.tobytes())[:_SLICE]
+        try:
+            os.write(self._fd, piece)
+        except OSError:
+            return False
+        self._stuck = False
+        return True
+
+    def _drop(self, size: int) -> None:
+        self.dropped += size
+        self._stuck = True
+
+
+class ChildStderr:
+    """Passes one process's stderr through and keeps its end for error messages."""
+
+    def __init__(self, fd: int, sink: StderrSink) -> None:
+        self._fd = fd
+        self._sink = sink
+        self._tail: deque[bytes] = deque(maxlen=_LAST_LINES + 1)
+
+    async def relay(self) -> None:
+        """Runs until the process has closed its stderr."""
+        inlet = Inlet(self._fd)
+        while chunk := await inlet.receive():
+            self._keep(chunk)
+            await self._sink.write_patiently(chunk)
+
+    def drain(self) -> None:
+        """Takes what is still in the pipe of a process that has ended."""
+        os.set_blocking(self._fd, False)
+        try:
+            while chunk := os.read(self._fd, 65536):
+                self._keep(chunk)
+                self._sink.write(chunk)
+        except OSError:
+            return
+
+    def _keep(self, chunk: bytes) -> None:
+        last = self._tail.pop() if self._tail else b""
+        for line in (last + chunk[-65536:]).split(b"\n"):
+            self._tail.append(line[-_LAST_BYTES:])
+
+    def last_lines(self) -> list[str]:
+        """The last lines, at most 5 and 1 KiB together, without control characters."""
+        lines: list[str] = []
+        room = _LAST_BYTES
+        for line in reversed(self._tail):
+            text = _CONTROL.sub("", line.decode("utf-8", "replace")).strip()
+            if not text or room <= 0 or len(lines) == _LAST_LINES:
+                continue
+            lines.insert(0, text[-room:])
+            room -= len(text)
+        return lines
+
+
+_CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x1f\x7f-\x9f]")

@@ -1,0 +1,116 @@
+"""What is remembered of servers from one start of the bridge to the next.
+
+Lives here: the file, its place, its key, and when it is not to be trusted. Does not: what is worth
+remembering (child_era.py). Only what saves a wait is kept: that a server leaves the probe
+unanswered, or exits on it.
+"""
+
+import contextlib
+import hashlib
+import os
+import stat
+import time
+
+import msgspec
+import platformdirs
+from msgspec import Raw
+
+from mcp_era_bridge.child_era import Memory
+from mcp_era_bridge.effects import Remembered
+from mcp_era_bridge.spawn import Command, NotStarted, find_executable
+from mcp_era_wire.envelope import UNREADABLE, encode
+
+_KEPT_FOR = 7 * 24 * 3600.0
+"""Seconds after which a verdict is looked for anew."""
+
+
+class _Entry(msgspec.Struct, frozen=True):
+    verdict: Memory
+    date: float
+    server_info: Raw
+
+
+_read_entry = msgspec.json.Decoder(_Entry).decode
+
+
+class Cache:
+    """The memory of one server command; without a command it remembers nothing.
+
+    `folder` is where the files lie, by default a folder of the user's own for caches.
+    """
+
+    def __init__(self, command: Command | None, folder: str | None = None) -> None:
+        self._command = command
+        self._folder = folder
+
+    def load(self) -> Remembered | None:
+        """What is remembered of the server, if it can be trusted."""
+        if self._command is None:
+            return None
+        path = self._path(self._command)
+        try:
+            text = _read_trusted(path)
+            entry = _read_entry(text) if text is not None else None
+        except (OSError, *UNREADABLE):
+            return None
+        if entry is None or not 0 <= time.time() - entry.date < _KEPT_FOR:
+            return None
+        return Remembered(entry.verdict, entry.server_info)
+
+    def store(self, remembered: Remembered | None) -> None:
+        """Remembers, or forgets if there is nothing to remember. Best effort."""
+        if self._command is None:
+            return
+        path = self._path(self._command)
+        with contextlib.suppress(OSError):
+            if remembered is None:
+                os.unlink(path)
+                return
+            os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+            entry = _Entry(remembered.memory, time.time(), remembered.server_info)
+            draft = f"{path}.{os.getpid()}"
+            fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+            with os.fdopen(fd, "wb") as file:
+                file.write(encode(entry))
+            os.replace(draft, path)
+
+    def _path(self, command: Command) -> str:
+        folder = self._folder or platformdirs.user_cache_dir("mcp-bridge", appauthor=False)
+        return os.path.join(folder, "eras", key_of(command) + ".json")
+
+
+def key_of(command: Command) -> str:
+    """A name for the server as it is now: its command line, where it runs, the age of its files."""
+    digest = hashlib.sha256()
+
+    def add(text: str) -> None:
+        digest.update(os.fsencode(text) + b"\0")
+
+    add(os.getcwd())
+    for word in command.argv:
+        add(word)
+    try:
+        executable = find_executable(command)
+    except NotStarted:
+        executable = ""
+    for path in (executable, *command.argv[1:]):
+        with contextlib.suppress(OSError, ValueError):
+            status = os.stat(path)
+            if stat.S_ISREG(status.st_mode):
+                add(f"{os.path.realpath(path)} {status.st_mtime_ns}")
+    return digest.hexdigest()
+
+
+def _read_trusted(path: str) -> bytes | None:
+    """The file's bytes, unless it is somebody else's or others may write to it."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        return None
+    with os.fdopen(fd, "rb") as file:
+        status = os.fstat(fd)
+        if status.st_uid != os.getuid() or status.st_mode & 0o022:
+            return None
+        if not stat.S_ISREG(status.st_mode):
+            return None
+        return file.read(65536)

@@ -1,0 +1,129 @@
+"""The `initialize` handshake, as a client of the old era does it.
+
+Lives here: the params of `initialize` made from what a modern host declares, and the reading of a
+child's answer. Does not: the requests that follow (peer.py), what a refusal says about the child's
+era (bridge, child_era.py). Spec 2025-11-25, basic/lifecycle; schema.ts (InitializeResult).
+"""
+
+from typing import Final, TypeAlias
+
+import msgspec
+from msgspec import UNSET, Raw, UnsetType
+
+from mcp_era_wire import codes
+from mcp_era_wire.envelope import ABSENT, UNREADABLE, encode
+from mcp_era_wire.events import Server
+from mcp_era_wire.members import Members, is_object, members_of, string_of, strings_of
+from mcp_era_wire.versions import (
+    LEGACY_VERSIONS,
+    MODERN_VERSIONS,
+    TASKS_EXTENSION,
+    newest_common,
+)
+
+QUESTION_CAPABILITIES: Final = frozenset({"roots", "sampling", "elicitation"})
+"""The client capabilities that let a server ask its client something."""
+
+_SINCE: Final = {"roots": "2024-11-05", "sampling": "2024-11-05", "elicitation": "2025-06-18"}
+
+
+def client_capabilities(modern: Raw, questions: frozenset[str] = QUESTION_CAPABILITIES) -> bytes:
+    """Modern client capabilities as a legacy client declares them, as JSON.
+
+    `questions` are those of QUESTION_CAPABILITIES that can be put to the host; the others are not
+    declared, so that the server does without them instead of asking in vain. Tasks are never
+    declared: a client of ours hosts none. Whatever we do not know passes.
+    """
+    declared = members_of(modern) or {}
+    declared.pop("tasks", None)
+    for name in QUESTION_CAPABILITIES - questions:
+        declared.pop(name, None)
+    if "roots" in declared:
+        declared["roots"] = Raw(b'{"listChanged":true}')
+    extensions = members_of(declared.get("extensions"))
+    if extensions is not None and extensions.pop(TASKS_EXTENSION, None) is not None:
+        declared["extensions"] = Raw(encode(extensions))
+    return encode(declared)
+
+
+def effective_capabilities(declared: Members, version: str) -> frozenset[str]:
+    """Which of the declared question capabilities the negotiated `version` knows."""
+    return frozenset(
+        name for name in QUESTION_CAPABILITIES & declared.keys() if _SINCE[name] <= version
+    )
+
+
+def initialize_params(version: str, capabilities: bytes, client_info: Raw) -> bytes:
+    """The params of `initialize`, as JSON; without `_meta`, so nothing of the modern era is in."""
+    return encode(
+        {
+            "protocolVersion": version,
+            "capabilities": Raw(capabilities),
+            "clientInfo": client_info,
+        }
+    )
+
+
+class Refused(msgspec.Struct, frozen=True):
+    """An error, or a result that is no InitializeResult. `error` is the error object as JSON.
+
+    `legacy` and `modern` are the newest versions that it names and we speak. `foreign` says that
+    the error is -32022 and names only versions that we do not speak.
+    """
+
+    error: Raw
+    legacy: str | None = None
+    modern: str | None = None
+    foreign: bool = False
+
+
+InitializeAnswer: TypeAlias = Server | Refused
+
+
+class _ErrorHead(msgspec.Struct, frozen=True):
+    code: int | UnsetType = UNSET
+    data: Raw = ABSENT
+
+
+_read_error_head: Final = msgspec.json.Decoder(_ErrorHead).decode
+
+
+def read_initialize_answer(result: Raw, error: Raw) -> InitializeAnswer:
+    """What the child made of `initialize` (ABSENT stands for the missing one of the two)."""
+    if result is not ABSENT:
+        return _read_result(result)
+    try:
+        head = _read_error_head(error)
+    except UNREADABLE:
+        return Refused(error)
+    supported = strings_of((members_of(head.data) or {}).get("supported")) or []
+    legacy = newest_common(supported, LEGACY_VERSIONS)
+    modern = newest_common(supported, MODERN_VERSIONS)
+    unsupported = head.code == codes.UNSUPPORTED_PROTOCOL_VERSION
+    foreign = unsupported and bool(supported) and legacy is None and modern is None
+    return Refused(error, legacy, modern, foreign)
+
+
+def _read_result(result: Raw) -> InitializeAnswer:
+    members = members_of(result) or {}
+    version = string_of(members.get("protocolVersion"))
+    if version is None:
+        return _no_result("The server's answer to initialize has no protocolVersion")
+    if version not in LEGACY_VERSIONS:
+        return _no_result(f"The server answered initialize with the unknown version {version}")
+    instructions = members.get("instructions")
+    return Server(
+        version=version,
+        server_info=_object(members.get("serverInfo")),
+        capabilities=_object(members.get("capabilities")),
+        instructions=instructions if string_of(instructions) is not None else None,
+        meta=members.get("_meta"),
+    )
+
+
+def _object(value: Raw | None) -> Raw:
+    return value if value is not None and is_object(value) else Raw(b"{}")
+
+
+def _no_result(message: str) -> Refused:
+    return Refused(Raw(encode({"code": codes.INTERNAL_ERROR, "message": message})))

@@ -1,0 +1,99 @@
+"""What becomes of a legacy server's error on its way to a modern host.
+
+Lives here: the one table of codes that differ between the eras. Everything else passes as it came.
+Spec 2026-07-28, basic/index (Error Codes, Error Responses), server/resources (Error Handling).
+"""
+
+from typing import Final
+
+import msgspec
+from msgspec import UNSET, Raw, UnsetType
+
+from mcp_era_wire import codes, methods
+from mcp_era_wire.envelope import UNREADABLE, encode
+from mcp_era_wire.events import Call
+from mcp_era_wire.members import members_of
+
+SOURCE: Final = "mcp-bridge"
+"""`data.source` of errors that the bridge makes itself, so that none looks like the child's."""
+
+INPUT_METHODS: Final = frozenset({methods.TOOLS_CALL, methods.PROMPTS_GET, methods.RESOURCES_READ})
+"""The methods that may be answered `input_required` (basic/patterns/mrtr, Supported Requests)."""
+
+_URL_ELICITATION: Final[dict[str, object]] = {"elicitation": {"url": {}}}
+
+
+class ErrorObject(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The `error` member of a response."""
+
+    code: int
+    message: str
+    data: Raw | UnsetType = UNSET
+
+
+_read_error: Final = msgspec.json.Decoder(ErrorObject).decode
+
+
+def bridge_error(reason: str, **more: object) -> dict[str, object]:
+    """The `data` of an error of the bridge's own; `reason` is one word for programs to read."""
+    return {"source": SOURCE, "reason": reason, **more}
+
+
+def error_for_host(call: Call, error: Raw) -> bytes | Raw:
+    """The `error` member, as JSON, that the host gets for a call that the child failed."""
+    try:
+        read = _read_error(error)
+    except UNREADABLE:
+        return encode(
+            ErrorObject(
+                codes.INTERNAL_ERROR,
+                "The server returned an invalid error",
+                Raw(encode(bridge_error("invalid_error", error=error))),
+            )
+        )
+    if read.code == codes.LEGACY_RESOURCE_NOT_FOUND:
+        if call.method == methods.RESOURCES_READ:
+            return encode(_not_found(call, read))
+        return encode(_wrapped(read))
+    if read.code == codes.LEGACY_URL_ELICITATION_REQUIRED:
+        return encode(_url_elicitation(call, read))
+    if read.code in codes.RESERVED_CODES:
+        return encode(_wrapped(read))
+    return error
+
+
+def _not_found(call: Call, error: ErrorObject) -> ErrorObject:
+    """-32602 with the URI in `data` (server/resources, Error Handling)."""
+    data = error.data
+    uri = call.params["uri"]
+    if data is UNSET:
+        data = Raw(encode({"uri": uri}))
+    else:
+        members = members_of(data)
+        if members is not None and "uri" not in members:
+            data = Raw(encode({**members, "uri": uri}))
+    return ErrorObject(codes.INVALID_PARAMS, error.message, data)
+
+
+def _wrapped(error: ErrorObject) -> ErrorObject:
+    """A code that a modern server may not send; the child's own goes into `data`."""
+    data: dict[str, object] = {"code": error.code}
+    if error.data is not UNSET:
+        data["data"] = error.data
+    return ErrorObject(codes.INTERNAL_ERROR, error.message, Raw(encode(data)))
+
+
+def _url_elicitation(call: Call, error: ErrorObject) -> ErrorObject:
+    """-32021 if the request did not declare what the child needs (basic/index)."""
+    if call.method in INPUT_METHODS and not _declares_url_elicitation(call.capabilities):
+        return ErrorObject(
+            codes.MISSING_REQUIRED_CLIENT_CAPABILITY,
+            error.message,
+            Raw(encode({"requiredCapabilities": _URL_ELICITATION})),
+        )
+    return _wrapped(error)
+
+
+def _declares_url_elicitation(capabilities: Raw) -> bool:
+    declared = members_of(capabilities) or {}
+    return "url" in (members_of(declared.get("elicitation")) or {})

@@ -1,0 +1,52 @@
+"""Method names of both eras, each said once.
+
+Spec 2026-07-28 and 2025-11-25, schema.ts (the `method` literal of each request and notification).
+"""
+
+from typing import Final
+
+# Modern only.
+DISCOVER: Final = "server/discover"
+SUBSCRIPTIONS_LISTEN: Final = "subscriptions/listen"
+
+# Both eras, host to server.
+TOOLS_LIST: Final = "tools/list"
+TOOLS_CALL: Final = "tools/call"
+PROMPTS_LIST: Final = "prompts/list"
+PROMPTS_GET: Final = "prompts/get"
+RESOURCES_LIST: Final = "resources/list"
+RESOURCE_TEMPLATES_LIST: Final = "resources/templates/list"
+RESOURCES_READ: Final = "resources/read"
+COMPLETE: Final = "completion/complete"
+TASKS_GET: Final = "tasks/get"
+TASKS_CANCEL: Final = "tasks/cancel"
+
+# Modern only, extension `io.modelcontextprotocol/tasks`.
+TASKS_UPDATE: Final = "tasks/update"
+
+# Legacy only.
+INITIALIZE: Final = "initialize"
+PING: Final = "ping"
+SET_LEVEL: Final = "logging/setLevel"
+RESOURCES_SUBSCRIBE: Final = "resources/subscribe"
+RESOURCES_UNSUBSCRIBE: Final = "resources/unsubscribe"
+TASKS_LIST: Final = "tasks/list"
+TASKS_RESULT: Final = "tasks/result"
+
+# Questions: legacy servers send them as requests, modern ones put them into `inputRequests`.
+ROOTS_LIST: Final = "roots/list"
+CREATE_MESSAGE: Final = "sampling/createMessage"
+ELICIT: Final = "elicitation/create"
+
+# Notifications.
+CANCELLED: Final = "notifications/cancelled"
+PROGRESS: Final = "notifications/progress"
+LOG_MESSAGE: Final = "notifications/message"
+INITIALIZED: Final = "notifications/initialized"
+ROOTS_LIST_CHANGED: Final = "notifications/roots/list_changed"
+TOOLS_LIST_CHANGED: Final = "notifications/tools/list_changed"
+PROMPTS_LIST_CHANGED: Final = "notifications/prompts/list_changed"
+RESOURCES_LIST_CHANGED: Final = "notifications/resources/list_changed"
+RESOURCE_UPDATED: Final = "notifications/resources/updated"
+ELICITATION_COMPLETE: Final = "notifications/elicitation/complete"
+TASK_STATUS: Final = "notifications/tasks/status"
