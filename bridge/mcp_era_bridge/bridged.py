@@ -13,7 +13,7 @@ from msgspec import UNSET, Raw, UnsetType
 from mcp_era_bridge.child_lines import read_child_line
 from mcp_era_bridge.effects import Outbox
 from mcp_era_bridge.host_era import has_envelope
-from mcp_era_bridge.host_lines import read_host_line
+from mcp_era_bridge.host_lines import invalid_request, read_host_line
 from mcp_era_bridge.refusals import (
     DUPLICATE_ID,
     INVALID_LINE,
@@ -110,6 +110,11 @@ class Bridged:
     def from_host(self, line: bytes, ascii: bool) -> Message | None:
         """Handles a line of the host. Returned is an `initialize` of the handshake era, if that is
         what it was: the joint decides about it."""
+        if ascii:
+            try:
+                return self.message_from_host(read_message(line))
+            except UNREADABLE:
+                pass
         message = read_host_line(line, ascii)
         if isinstance(message, Message):
             return self.message_from_host(message)
@@ -122,7 +127,7 @@ class Bridged:
         id = message.id
         method = message.method
         if method is UNSET:
-            self._out.note(Severity.WARNING, "response from a modern host dropped", id=repr(id))
+            self._no_method(message)
             return None
         if id is UNSET:
             self._notification(method, message)
@@ -140,6 +145,13 @@ class Bridged:
                 self._open[id] = call
                 self._peer.begin(call)
         return None
+
+    def _no_method(self, message: Message) -> None:
+        """A host has nobody to respond to (basic/transports/stdio, Sending Messages)."""
+        if message.says_something:
+            self._out.note(Severity.WARNING, "response of a modern host dropped")
+        else:
+            self._out.to_host.append(invalid_request(message.id))
 
     def _notification(self, method: str, message: Message) -> None:
         if method == methods.CANCELLED:

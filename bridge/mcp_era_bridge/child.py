@@ -15,7 +15,7 @@ import trio
 
 from mcp_era_bridge.effects import Ending
 from mcp_era_bridge.framing import LineCutter
-from mcp_era_bridge.pipes import Inlet, Outlet, widen
+from mcp_era_bridge.pipes import Inlet, Outlet, Traffic, widen
 from mcp_era_bridge.spawn import Spawned
 from mcp_era_bridge.stderr import ChildStderr, StderrSink
 
@@ -32,9 +32,15 @@ Receive: TypeAlias = Callable[[list[bytes], bool], None]
 
 
 class Child:
-    """A running process. `number` is how the joint knows it."""
+    """A running process. `number` is how the joint knows it.
 
-    def __init__(self, number: int, spawned: Spawned, sink: StderrSink) -> None:
+    `receive` is called with the lines of each chunk and whether they are plain ASCII. Nothing is
+    read while `host` has too much unsent.
+    """
+
+    def __init__(
+        self, number: int, spawned: Spawned, sink: StderrSink, receive: Receive, host: Outlet
+    ) -> None:
         self.number = number
         self._pid = spawned.pid
         self._fds = (spawned.stdout, spawned.stderr)
@@ -43,7 +49,9 @@ class Child:
         os.set_blocking(spawned.stdin, False)
         os.set_blocking(spawned.stdout, False)
         self.outlet = Outlet(spawned.stdin, HIGH_WATER)
-        self._inlet = Inlet(spawned.stdout)
+        self._cutter = LineCutter(LINE_LIMIT)
+        self._receive = receive
+        self._inlet = Inlet(spawned.stdout, self._handle, lambda: host, high_water=HIGH_WATER)
         self._stderr = ChildStderr(spawned.stderr, sink)
         self._exited = trio.Event()
         self._gone = trio.Event()
@@ -52,14 +60,11 @@ class Child:
         self._code: int | None = None
         self._signal: int | None = None
 
-    async def live(self, receive: Receive, host: Outlet) -> Ending:
-        """Reads the process until it is gone, then ends its group.
-
-        `receive` is called with the lines of each chunk and whether they are plain ASCII. Reading
-        stops while `host` has too much unsent.
-        """
+    async def live(self, traffic: Traffic) -> Ending:
+        """Reads the process, together with the other `traffic`, until it is gone; then ends its
+        group."""
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(self._read, receive, host)
+            nursery.start_soon(self._inlet.run, traffic)
             nursery.start_soon(self._stderr.relay)
             nursery.start_soon(self.outlet.drain)
             nursery.start_soon(self._watch)
@@ -75,21 +80,16 @@ class Child:
         self.ended.set()
         return self._ending()
 
-    async def _read(self, receive: Receive, host: Outlet) -> None:
-        cutter = LineCutter(LINE_LIMIT)
-        while True:
-            chunk = await self._inlet.receive()
-            if not chunk:
-                break
-            lines = cutter.feed(chunk)
-            if lines:
-                receive(lines, cutter.ascii)
-                if host.backlog > HIGH_WATER:
-                    await host.wait_low()
-        rest = cutter.rest()
-        if rest:
-            receive(rest, cutter.ascii)
-        self._gone.set()
+    def _handle(self, chunk: bytes) -> None:
+        if not chunk:
+            rest = self._cutter.rest()
+            if rest:
+                self._receive(rest, self._cutter.ascii)
+            self._gone.set()
+            return
+        lines = self._cutter.feed(chunk)
+        if lines:
+            self._receive(lines, self._cutter.ascii)
 
     async def _watch(self) -> None:
         await wait_exit(self._pid)

@@ -4,12 +4,13 @@ Lives here: translation B.1, checks 1 to 3. Does not: what a message means. Spec
 basic/index (Requests), basic/transports (Messages).
 """
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from mcp_era_wire import codes
 from mcp_era_wire.dirty import Batch, Blank, Broken, Malformed, Noise, examine
 from mcp_era_wire.envelope import (
     UNREADABLE,
+    Id,
     Message,
     error_line,
     read_message,
@@ -28,22 +29,23 @@ def read_host_line(line: bytes, ascii: bool) -> Message | bytes | None:
         except UNREADABLE:
             pass
         else:
-            return message if message.says_something else _invalid_request(Malformed(message.id))
+            return message if message.says_something else invalid_request(message.id)
     finding = examine(line, lenient=False)
     match finding:
         case Message():
-            return finding if finding.says_something else _invalid_request(Malformed(finding.id))
+            return finding if finding.says_something else invalid_request(finding.id)
         case Blank():
             return None
         case Batch():
-            return _invalid_request(Malformed(UNSET), "Batches are not part of this revision")
-        case Malformed():
-            return _invalid_request(finding)
+            return invalid_request(UNSET, "Batches are not part of this revision")
+        case Malformed(id):
+            return invalid_request(id)
         case Broken(id, too_long) if too_long and id is not UNSET:
-            return _invalid_request(Malformed(id), "The line is too long")
+            return invalid_request(id, "The line is too long")
         case Broken() | Noise():
             return error_line(UNSET, codes.PARSE_ERROR, "Parse error")
 
 
-def _invalid_request(malformed: Malformed, message: str = "Invalid request") -> bytes:
-    return error_line(malformed.id, codes.INVALID_REQUEST, message)
+def invalid_request(id: Id | UnsetType, message: str = "Invalid request") -> bytes:
+    """The answer to a line that is JSON and no request; `id` UNSET if it has no legal one."""
+    return error_line(id, codes.INVALID_REQUEST, message)

@@ -22,7 +22,7 @@ from mcp_era_bridge.logs import Log
 from mcp_era_bridge.opening import Settings
 from mcp_era_bridge.options import Invocation
 from mcp_era_bridge.own_requests import HIGHEST_FIRST_ID, LOWEST_FIRST_ID
-from mcp_era_bridge.pipes import Inlet, Outlet
+from mcp_era_bridge.pipes import Inlet, Outlet, Traffic
 from mcp_era_bridge.spawn import Command, NotStarted, Spawned, spawn
 from mcp_era_bridge.stderr import StderrSink
 from mcp_era_wire.envelope import encode
@@ -53,7 +53,16 @@ class Shell:
         self._log = log
         self._cache = cache
         self._sink = log.sink
-        self._host_in = Inlet(0)
+        self._traffic = Traffic()
+        self._cutter = LineCutter(LINE_LIMIT)
+        self._host_in = Inlet(
+            0,
+            self._handle_host,
+            # Cancellations and the end of the host must be seen even if the child takes nothing.
+            lambda: self._child.outlet if self._child is not None else None,
+            high_water=HIGH_WATER,
+            stall=_STALL,
+        )
         self.host_fd = _private_stdout()
         """The descriptor that the host reads."""
         self._host_out = Outlet(self.host_fd, 0)
@@ -71,7 +80,7 @@ class Shell:
             nursery.start_soon(self._heed_signals)
             nursery.start_soon(self._keep_time)
             nursery.start_soon(self._host_out.drain)
-            nursery.start_soon(self._read_host)
+            nursery.start_soon(self._host_in.run, self._traffic)
             nursery.start_soon(self._keep_child, first)
             await self._finishing.wait()
             await self._end_child()
@@ -82,22 +91,13 @@ class Shell:
 
     # Tasks ---------------------------------------------------------------------------------------
 
-    async def _read_host(self) -> None:
-        cutter = LineCutter(LINE_LIMIT)
-        while chunk := await self._host_in.receive():
-            lines = cutter.feed(chunk)
-            if lines:
-                self._joint.from_host(lines, cutter.ascii, trio.current_time())
-                self._apply()
-                child = self._child
-                if child is not None and child.outlet.backlog > HIGH_WATER:
-                    # Cancellations and the end of the host must be seen even so.
-                    with trio.move_on_after(_STALL):
-                        await child.outlet.wait_low()
-        rest = cutter.rest()
-        if rest:
-            self._joint.from_host(rest, cutter.ascii, trio.current_time())
-        self._joint.host_ended(trio.current_time())
+    def _handle_host(self, chunk: bytes) -> None:
+        now = trio.current_time()
+        lines = self._cutter.feed(chunk) if chunk else self._cutter.rest()
+        if lines:
+            self._joint.from_host(lines, self._cutter.ascii, now)
+        if not chunk:
+            self._joint.host_ended(now)
         self._apply()
 
     async def _keep_child(self, first: Spawned | str) -> None:
@@ -108,7 +108,7 @@ class Shell:
                 self._joint.child_not_started(number, start)
                 self._apply()
             else:
-                await self._live(Child(number, start, self._sink))
+                await self._live(number, start)
             while self._wanted is None:
                 self._wish = trio.Event()
                 await self._wish.wait()
@@ -118,21 +118,20 @@ class Shell:
             except NotStarted as error:
                 start = str(error)
 
-    async def _live(self, child: Child) -> None:
-        self._child = child
-        self._joint.child_started(child.number)
-        self._apply()
-
+    async def _live(self, number: int, spawned: Spawned) -> None:
         def receive(lines: list[bytes], ascii: bool) -> None:
-            self._joint.from_child(child.number, lines, ascii, trio.current_time())
+            self._joint.from_child(number, lines, ascii, trio.current_time())
             self._apply()
 
+        self._child = child = Child(number, spawned, self._sink, receive, self._host_out)
+        self._joint.child_started(number)
+        self._apply()
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._end_unwanted, child)
-            ending = await child.live(receive, self._host_out)
+            ending = await child.live(self._traffic)
             nursery.cancel_scope.cancel()
         self._child = None
-        self._joint.child_ended(child.number, ending, trio.current_time())
+        self._joint.child_ended(number, ending, trio.current_time())
         self._apply()
 
     async def _end_unwanted(self, child: Child) -> None:

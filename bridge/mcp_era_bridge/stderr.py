@@ -12,7 +12,7 @@ from collections import deque
 
 import trio
 
-from mcp_era_bridge.pipes import Inlet
+from mcp_era_bridge.pipes import wait_readable
 
 _SLICE = 4096
 """A pipe that is writable takes this much without blocking (PIPE_BUF)."""
@@ -91,8 +91,11 @@ class ChildStderr:
 
     async def relay(self) -> None:
         """Runs until the process has closed its stderr."""
-        inlet = Inlet(self._fd)
-        while chunk := await inlet.receive():
+        while True:
+            await wait_readable(self._fd)
+            chunk = os.read(self._fd, 65536)
+            if not chunk:
+                return
             self._keep(chunk)
             await self._sink.write_patiently(chunk)
 

@@ -82,10 +82,8 @@ class LegacyPeer:
         if not params:
             self._to_child.append(b'{"jsonrpc":"2.0","id":%d,"method":%b}\n' % (id, method))
             return
-        to_child = self._to_child
-        to_child.append(b'{"jsonrpc":"2.0","id":%d,"method":%b,"params":' % (id, method))
-        to_child.append(encode(params))
-        to_child.append(b"}\n")
+        head = b'{"jsonrpc":"2.0","id":%d,"method":%b,"params":' % (id, method)
+        self._to_child += (head, encode(params), b"}\n")
 
     def _fit_completion(self, call: Call) -> None:
         """Takes out what `completion/complete` had not yet before 2025-06-18."""

@@ -9,6 +9,7 @@ from typing import Final
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
+from mcp_era_modern.requests import RULES, UNKNOWN
 from mcp_era_wire import codes, methods
 from mcp_era_wire.envelope import UNREADABLE, encode
 from mcp_era_wire.events import Call
@@ -16,9 +17,6 @@ from mcp_era_wire.members import members_of
 
 SOURCE: Final = "mcp-bridge"
 """`data.source` of errors that the bridge makes itself, so that none looks like the child's."""
-
-INPUT_METHODS: Final = frozenset({methods.TOOLS_CALL, methods.PROMPTS_GET, methods.RESOURCES_READ})
-"""The methods that may be answered `input_required` (basic/patterns/mrtr, Supported Requests)."""
 
 _URL_ELICITATION: Final[dict[str, object]] = {"elicitation": {"url": {}}}
 
@@ -85,7 +83,8 @@ def _wrapped(error: ErrorObject) -> ErrorObject:
 
 def _url_elicitation(call: Call, error: ErrorObject) -> ErrorObject:
     """-32021 if the request did not declare what the child needs (basic/index)."""
-    if call.method in INPUT_METHODS and not _declares_url_elicitation(call.capabilities):
+    rule = RULES.get(call.method, UNKNOWN)
+    if rule.takes_input and not _declares_url_elicitation(call.capabilities):
         return ErrorObject(
             codes.MISSING_REQUIRED_CLIENT_CAPABILITY,
             error.message,

@@ -9,13 +9,14 @@ import msgspec
 from msgspec import UNSET, Raw
 
 from mcp_era_modern.discover import discover_result
-from mcp_era_modern.errors import INPUT_METHODS, bridge_error, error_for_host
+from mcp_era_modern.errors import bridge_error, error_for_host
 from mcp_era_modern.request_meta import MetaReader, RequestMeta
-from mcp_era_modern.requests import CHECKS, NOT_BRIDGED, REMOVED
+from mcp_era_modern.requests import NOT_BRIDGED, REMOVED, RULES, UNKNOWN
 from mcp_era_modern.results import Completer
-from mcp_era_wire import codes, methods
+from mcp_era_wire import codes
 from mcp_era_wire.envelope import (
     ABSENT,
+    UNREADABLE,
     Buffer,
     Id,
     Message,
@@ -25,7 +26,7 @@ from mcp_era_wire.envelope import (
     result_line,
 )
 from mcp_era_wire.events import Call, Server
-from mcp_era_wire.members import Members, members_of, string_of
+from mcp_era_wire.members import Members, members_of, open_object, string_of
 from mcp_era_wire.versions import MODERN_VERSIONS, NEWEST_MODERN
 
 
@@ -59,31 +60,56 @@ class ModernFace:
     def request(self, id: Id, message: Message) -> Call | None:
         """Takes a request: the call to be made, or None if it has been answered here.
 
-        The order of the checks is that of the official SDK: metadata before version before method
-        before params (translation B.1).
+        The checks stand in the order of translation B.1, from the metadata on.
         """
-        params = members_of(message.params) if message.params is not ABSENT else {}
-        if params is None:
+        try:
+            params = open_object(message.params) if message.params is not ABSENT else {}
+        except UNREADABLE:
             self.refuse(id, Refusal(codes.INVALID_PARAMS, "Invalid params: not an object"))
             return None
-        meta = self._metas.read(params.pop("_meta", None))
         method = message.method
         assert isinstance(method, str)
-        refusal = _refusal(method, params, meta)
-        if refusal is not None:
-            self.refuse(id, refusal)
+        raw_meta = params.pop("_meta", None)
+        meta = self._metas.known_good(raw_meta) if raw_meta is not None else None
+        rule = RULES.get(method)
+        if meta is None or rule is None:
+            meta = self._metas.read(raw_meta)
+            refusal = _refusal(method, meta)
+            if refusal is not None:
+                self.refuse(id, refusal)
+                return None
+            rule = rule or UNKNOWN
+        wrong = rule.check(params)
+        if wrong is not None:
+            self.refuse(
+                id,
+                Refusal(codes.INVALID_PARAMS, f"Invalid params: {wrong}", {"member": wrong}),
+            )
             return None
-        if method == methods.DISCOVER:
+        if rule.takes_input and not self._is_afresh(id, params):
+            return None
+        if rule.is_discover:
             self._to_host.append(result_line(id, self._discover_result))
             return None
-        if method in INPUT_METHODS:
-            params.pop("inputResponses", None)
-        if method == methods.TOOLS_CALL:
-            # Unknown to this revision; a 2025-11-25 child would make a task of the call.
-            params.pop("task", None)
         if meta.rest is not None:
             params["_meta"] = meta.rest
         return Call(id, method, params, meta.capabilities)
+
+    def _is_afresh(self, id: Id, params: Members) -> bool:
+        """Whether a request stands for itself. No state has been handed out, since nobody is asked
+        anything yet: what a host sends as such is not ours (basic/patterns/mrtr)."""
+        params.pop("inputResponses", None)
+        # Unknown to this revision; a 2025-11-25 child would make a task of the call.
+        params.pop("task", None)
+        state = params.pop("requestState", None)
+        if state is None:
+            return True
+        reason = "malformed" if string_of(state) is None else "invalid"
+        self.refuse(
+            id,
+            Refusal(codes.INVALID_PARAMS, "requestState was not accepted", {"reason": reason}),
+        )
+        return False
 
     def complete(self, call: Call, result: Raw) -> None:
         """The child answered `call` with a result."""
@@ -98,9 +124,11 @@ class ModernFace:
                 ),
             )
             return
+        id = call.id
+        text = b"%d" % id if type(id) is int else encode_id(id)
         to_host = self._to_host
-        to_host.append(b'{"jsonrpc":"2.0","id":%b,"result":' % encode_id(call.id))
-        to_host.extend(pieces)
+        to_host.append(b'{"jsonrpc":"2.0","id":%b,"result":' % text)
+        to_host += pieces
         to_host.append(b"}\n")
 
     def fail(self, call: Call, error: Raw) -> None:
@@ -119,8 +147,11 @@ class ModernFace:
         self._to_host.append(error_line(id, refusal.code, refusal.message, refusal.data))
 
 
-def _refusal(method: str, params: Members, meta: RequestMeta) -> Refusal | None:
-    """The first check of the ladder that fails, from the metadata on (translation B.1, 7 to 13)."""
+def _refusal(method: str, meta: RequestMeta) -> Refusal | None:
+    """The first check of the ladder that fails, up to the method's own (translation B.1, 7 to 11).
+
+    Metadata before version before method: the order of the official SDKs.
+    """
     if meta.missing is not None:
         return Refusal(
             codes.INVALID_PARAMS, f"Missing or malformed request metadata: {meta.missing}"
@@ -145,12 +176,4 @@ def _refusal(method: str, params: Members, meta: RequestMeta) -> Refusal | None:
         return Refusal(codes.INVALID_PARAMS, "Unknown log level")
     if meta.bad_progress_token:
         return Refusal(codes.INVALID_PARAMS, "progressToken must be a string or an integer")
-    check = CHECKS.get(method)
-    wrong = check(params) if check is not None else None
-    if wrong is not None:
-        return Refusal(codes.INVALID_PARAMS, f"Invalid params: {wrong}", {"member": wrong})
-    if "requestState" in params and method in INPUT_METHODS:
-        # No state has been handed out: nobody is asked anything yet.
-        reason = "malformed" if string_of(params["requestState"]) is None else "invalid"
-        return Refusal(codes.INVALID_PARAMS, "requestState was not accepted", {"reason": reason})
     return None

@@ -15,6 +15,7 @@ from mcp_era_wire.versions import (
     CLIENT_CAPABILITIES_KEY,
     CLIENT_INFO_KEY,
     LOG_LEVEL_KEY,
+    MODERN_VERSIONS,
     PROGRESS_TOKEN_KEY,
     PROTOCOL_VERSION_KEY,
     RELATED_TASK_KEY,
@@ -33,6 +34,8 @@ LOG_LEVELS: Final = (
 """Least severe first (server/utilities/logging, Log Levels)."""
 
 _read_token = msgspec.json.Decoder(Id).decode
+_MOST_KEY: Final = 4096
+"""The longest `_meta` that is remembered, in bytes."""
 NO_MEMBERS: Final = Raw(b"{}")
 
 
@@ -53,6 +56,16 @@ class RequestMeta(msgspec.Struct, frozen=True):
     progress_token: Id | None = None
     bad_progress_token: bool = False
     rest: Raw | None = None
+
+    @property
+    def is_good(self) -> bool:
+        """Whether none of the checks on the envelope fails (translation B.1, 7, 8, 10, 11)."""
+        return (
+            self.missing is None
+            and self.version in MODERN_VERSIONS
+            and not self.bad_log_level
+            and not self.bad_progress_token
+        )
 
 
 def read_request_meta(meta: Raw | None) -> RequestMeta:
@@ -124,16 +137,20 @@ class MetaReader:
         self._known: dict[bytes, RequestMeta] = {}
         self._limit = limit
 
+    def known_good(self, meta: Raw) -> RequestMeta | None:
+        """The envelope in `meta` if it has been read before and none of its checks fails.
+
+        A host's `_meta` is the same bytes on nearly every request.
+        """
+        return self._known.get(bytes(meta))
+
     def read(self, meta: Raw | None) -> RequestMeta:
-        """As read_request_meta. A host's `_meta` is the same bytes on nearly every request."""
+        """As read_request_meta."""
         if meta is None:
             return read_request_meta(None)
         key = bytes(meta)
-        known = self._known.get(key)
-        if known is not None:
-            return known
         read = read_request_meta(Raw(key))
-        if read.missing is None and read.progress_token is None and len(key) < 4096:
+        if read.is_good and read.progress_token is None and len(key) < _MOST_KEY:
             if len(self._known) >= self._limit:
                 self._known.clear()
             self._known[key] = read

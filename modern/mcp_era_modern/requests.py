@@ -49,17 +49,23 @@ _read_argument = msgspec.json.Decoder(_Argument).decode
 _read_texts = msgspec.json.Decoder(dict[str, str]).decode
 
 
+_QUOTE, _BRACE = b'"{'
+
+
 def _check_list(params: Members) -> str | None:
     cursor = params.get("cursor")
     return "cursor" if cursor is not None and not is_string(cursor) else None
 
 
 def _check_call(params: Members) -> str | None:
+    # On the way of every call, so the two looks are written out.
     name = params.get("name")
-    if name is None or not is_string(name):
+    if name is None or memoryview(name)[0] != _QUOTE:
         return "name"
     arguments = params.get("arguments")
-    return "arguments" if arguments is not None and not is_object(arguments) else None
+    if arguments is None or memoryview(arguments)[0] == _BRACE:
+        return None
+    return "arguments"
 
 
 def _check_get_prompt(params: Members) -> str | None:
@@ -93,14 +99,31 @@ def _check_complete(params: Members) -> str | None:
     return None
 
 
-CHECKS: Final[dict[str, Callable[[Members], str | None]]] = {
-    methods.TOOLS_LIST: _check_list,
-    methods.PROMPTS_LIST: _check_list,
-    methods.RESOURCES_LIST: _check_list,
-    methods.RESOURCE_TEMPLATES_LIST: _check_list,
-    methods.TOOLS_CALL: _check_call,
-    methods.PROMPTS_GET: _check_get_prompt,
-    methods.RESOURCES_READ: _check_read,
-    methods.COMPLETE: _check_complete,
+class Rule(msgspec.Struct, frozen=True, gc=False):
+    """What is known of a method: the first wrong member of its params, and who answers it."""
+
+    check: Callable[[Members], str | None]
+    takes_input: bool = False
+    """May be answered `input_required` (basic/patterns/mrtr, Supported Requests)."""
+    is_discover: bool = False
+    """Is answered by the face itself."""
+
+
+def _no_check(params: Members) -> None:
+    """What is not known is not judged."""
+
+
+UNKNOWN: Final = Rule(_no_check)
+"""The rule of any other method: it passes as it is."""
+
+RULES: Final[dict[str, Rule]] = {
+    methods.DISCOVER: Rule(_no_check, is_discover=True),
+    methods.TOOLS_LIST: Rule(_check_list),
+    methods.PROMPTS_LIST: Rule(_check_list),
+    methods.RESOURCES_LIST: Rule(_check_list),
+    methods.RESOURCE_TEMPLATES_LIST: Rule(_check_list),
+    methods.TOOLS_CALL: Rule(_check_call, takes_input=True),
+    methods.PROMPTS_GET: Rule(_check_get_prompt, takes_input=True),
+    methods.RESOURCES_READ: Rule(_check_read, takes_input=True),
+    methods.COMPLETE: Rule(_check_complete),
 }
-"""For each method, the name of the first member of `params` that is wrong, or None."""

@@ -7,7 +7,7 @@ protocol fields), server/utilities/caching (Cacheable Results), server/tools (To
 """
 
 from collections.abc import Callable
-from typing import Final
+from typing import Annotated, Final, Literal, TypeAlias
 
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
@@ -37,76 +37,69 @@ _NO_TTL: Final = Raw(b"0")
 _PRIVATE: Final = Raw(b'"private"')
 _ANY_OBJECT: Final = Raw(b'{"type":"object"}')
 _OBJECT_TYPE: Final = Raw(b'"object"')
+_QUOTE: Final = ord('"')
 _SCOPES: Final = (b'"private"', b'"public"')
 
 
-class _Head(msgspec.Struct, frozen=True, gc=False):
-    """The members of a result that have a meaning in both eras, found in one pass."""
+_Never: TypeAlias = Literal["\0"]
+"""The type of a member that must not be there: no value that a server sends fits it."""
 
-    result_type: Raw = msgspec.field(default=ABSENT, name="resultType")
-    ttl_ms: Raw = msgspec.field(default=ABSENT, name="ttlMs")
-    cache_scope: Raw = msgspec.field(default=ABSENT, name="cacheScope")
-    meta: Raw = msgspec.field(default=ABSENT, name="_meta")
-
-    def is_plain(self) -> bool:
-        return (
-            self.meta is ABSENT
-            and self.result_type is ABSENT
-            and self.ttl_ms is ABSENT
-            and self.cache_scope is ABSENT
-        )
+_Absent: TypeAlias = _Never | UnsetType
 
 
-class _SchemaHead(msgspec.Struct, frozen=True, gc=False):
+class _Plain(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """A result that has nothing to mend and none of the members that we put in.
+
+    These types are never looked into: that a result decodes into one, in a single pass and without
+    an object for what is inside, is all that counts.
+    """
+
+    result_type: _Absent = msgspec.field(default=UNSET, name="resultType")
+    ttl_ms: _Absent = msgspec.field(default=UNSET, name="ttlMs")
+    cache_scope: _Absent = msgspec.field(default=UNSET, name="cacheScope")
+    meta: _Absent = msgspec.field(default=UNSET, name="_meta")
+
+
+class _PlainSchema(msgspec.Struct, frozen=True, gc=False):
     type: Raw
 
 
-class _ToolHead(msgspec.Struct, frozen=True, gc=False):
-    """A tool that needs no mending decodes into this one."""
-
-    input_schema: _SchemaHead = msgspec.field(name="inputSchema")
-    output_schema: _SchemaHead | UnsetType = msgspec.field(default=UNSET, name="outputSchema")
-    execution: UnsetType | None = UNSET
+class _PlainTool(msgspec.Struct, frozen=True, gc=False):
+    input_schema: _PlainSchema = msgspec.field(name="inputSchema")
+    output_schema: dict[str, Raw] | UnsetType = msgspec.field(default=UNSET, name="outputSchema")
+    execution: _Absent = UNSET
 
 
-class _ListHead(_Head, frozen=True, gc=False):
+class _PlainList(_Plain, frozen=True, gc=False, kw_only=True):
     next_cursor: str | UnsetType = msgspec.field(default=UNSET, name="nextCursor")
 
 
-class _ToolsHead(_ListHead, frozen=True, gc=False):
-    tools: list[_ToolHead] = []
-
-    def is_plain(self) -> bool:
-        return super().is_plain() and all(tool.execution is UNSET for tool in self.tools)
+class _PlainTools(_PlainList, frozen=True, gc=False, kw_only=True):
+    tools: list[_PlainTool] | UnsetType = UNSET
 
 
-class _CallHead(_Head, frozen=True, gc=False):
-    content: Raw = ABSENT
-
-    def is_plain(self) -> bool:
-        return super().is_plain() and self.content is not ABSENT
+class _PlainCall(_Plain, frozen=True, gc=False, kw_only=True):
+    content: Raw
 
 
-class _Completion(msgspec.Struct, frozen=True, gc=False):
-    values: list[Raw]
+class _PlainValues(msgspec.Struct, frozen=True, gc=False):
+    values: Annotated[list[Raw], msgspec.Meta(max_length=MOST_COMPLETIONS)]
 
 
-class _CompletionHead(_Head, frozen=True, gc=False, kw_only=True):
-    completion: _Completion
-
-    def is_plain(self) -> bool:
-        return super().is_plain() and len(self.completion.values) <= MOST_COMPLETIONS
+class _PlainCompletion(_Plain, frozen=True, gc=False, kw_only=True):
+    completion: _PlainValues
 
 
-_read_head: Final = msgspec.json.Decoder(_Head).decode
-_READ_HEAD: Final[dict[str, Callable[[Raw], _Head]]] = {
-    methods.TOOLS_LIST: msgspec.json.Decoder(_ToolsHead).decode,
-    methods.PROMPTS_LIST: msgspec.json.Decoder(_ListHead).decode,
-    methods.RESOURCES_LIST: msgspec.json.Decoder(_ListHead).decode,
-    methods.RESOURCE_TEMPLATES_LIST: msgspec.json.Decoder(_ListHead).decode,
-    methods.TOOLS_CALL: msgspec.json.Decoder(_CallHead).decode,
-    methods.COMPLETE: msgspec.json.Decoder(_CompletionHead).decode,
+_is_plain: Final[Callable[[Raw], object]] = msgspec.json.Decoder(_Plain).decode
+_IS_PLAIN: Final[dict[str, Callable[[Raw], object]]] = {
+    methods.TOOLS_LIST: msgspec.json.Decoder(_PlainTools).decode,
+    methods.PROMPTS_LIST: msgspec.json.Decoder(_PlainList).decode,
+    methods.RESOURCES_LIST: msgspec.json.Decoder(_PlainList).decode,
+    methods.RESOURCE_TEMPLATES_LIST: msgspec.json.Decoder(_PlainList).decode,
+    methods.TOOLS_CALL: msgspec.json.Decoder(_PlainCall).decode,
+    methods.COMPLETE: msgspec.json.Decoder(_PlainCompletion).decode,
 }
+"""For each method a decoder that raises one of UNREADABLE if a result is not plain."""
 
 
 class Completer:
@@ -130,14 +123,12 @@ class Completer:
         if it holds one of them already or needs mending.
         """
         try:
-            plain = _READ_HEAD.get(method, _read_head)(result).is_plain()
+            _IS_PLAIN.get(method, _is_plain)(result)
         except UNREADABLE:
-            plain = False
-        if not plain:
             return self._rewritten(method, result)
-        view = memoryview(result)
         tail = self._cacheable_tail if method in CACHEABLE else self._tail
-        if _is_empty(view):
+        view = memoryview(result)
+        if view[1] != _QUOTE and not bytes(view[1:-1]).strip():
             return b"{", tail
         return view[:-1], b",", tail
 
@@ -159,10 +150,6 @@ class Completer:
         meta.setdefault(SERVER_INFO_KEY, self._server_info)
         members["_meta"] = Raw(encode(meta))
         return (encode(members),)
-
-
-def _is_empty(view: memoryview) -> bool:
-    return view[1] in b" \t\r\n}" and not bytes(view[1:-1]).strip(b" \t\r\n")
 
 
 _read_whole_number: Final = msgspec.json.Decoder(int).decode
