@@ -226,6 +226,7 @@ class ChildEra:
         if self._refusal is not None:
             return self._gave_up("initialize_failed", self._refusal)
         if self._relaying:
+            # It was asked because the user says it is modern, or because it exited on initialize.
             return self._gave_up("discover_failed" if self._pinned else "child_exited")
         return self._initialize(now, version)
 

@@ -18,7 +18,7 @@ class Remembered(msgspec.Struct, frozen=True):
     """What is kept of a server across starts: `server_info` tells whether it is still the same."""
 
     memory: Memory
-    server_info: Raw
+    server_info: Raw | None
 
 
 class StartChild(msgspec.Struct, frozen=True):

@@ -82,6 +82,9 @@ class Joint:
             elif self._relayed is not None and self._relayed.from_child(line):
                 continue
             self._opening.from_child(line, ascii, now)
+            if process != self.process:
+                self._part(refusals.ERA_CHANGED)
+                return
             self._settle_if_due(now)
         if self._closing is not None:
             self._finish_if_done()
@@ -190,18 +193,22 @@ class Joint:
         `exit_code` is that of a process that ran.
         """
         self._life.gone()
-        bridged, self._bridged = self._bridged, None
-        relayed, self._relayed = self._relayed, None
-        if bridged is not None:
-            bridged.lost(refusal)
-        if relayed is not None:
-            relayed.lost(refusal)
-            if self._host is Era.LEGACY and exit_code is not None:
-                # A session cannot be continued by a process that knows nothing of it.
-                self._finish(exit_code)
+        relayed_session = self._relayed is not None and self._host is Era.LEGACY
+        self._part(refusal)
+        if relayed_session and exit_code is not None:
+            # A session cannot be continued by a process that knows nothing of it.
+            self._finish(exit_code)
         self._opening.fail(refusal)
         if self._closing is not None:
             self._finish_if_done()
+
+    def _part(self, refusal: Refusal) -> None:
+        """The pair is no more: what is open between the two fails."""
+        bridged, self._bridged = self._bridged, None
+        relayed, self._relayed = self._relayed, None
+        for pair in (bridged, relayed):
+            if pair is not None:
+                pair.lost(refusal)
 
     def _finish_if_done(self) -> None:
         route = self._bridged or self._relayed or self._opening

@@ -37,13 +37,14 @@ from mcp_era_legacy.handshake import (
     client_capabilities,
     initialize_params,
     read_initialize_answer,
+    read_initialize_request,
 )
 from mcp_era_modern.discover import probe_params, read_probe_answer
 from mcp_era_modern.face import ModernFace, Refusal
 from mcp_era_modern.request_meta import RequestMeta
 from mcp_era_wire import codes, methods
 from mcp_era_wire.dirty import Broken, Noise
-from mcp_era_wire.envelope import UNREADABLE, Id, Message, request_line, result_line
+from mcp_era_wire.envelope import UNREADABLE, Id, Message, encode, request_line, result_line
 from mcp_era_wire.events import Severity
 from mcp_era_wire.versions import NEWEST_MODERN, Era
 
@@ -119,12 +120,14 @@ class Opening:
         self._host: Era | None = None
         self._search: ChildEra | None = None
         self._meta = RequestMeta()
-        """The envelope of the first modern request: in its name the child is asked."""
+        """The envelope in which the child is asked: that of the host's first request."""
         self._carried: Id | None = None
         self._initialize: Waiting | None = None
         """The legacy host's `initialize`."""
         self._refusal_line: bytes | None = None
         """The child's own refusal of it, as it came."""
+        self._ending: Ending | None = None
+        """How the last process ended in the course of the search."""
         self._dead_end: Refusal | None = None
         self.verdict: Verdict | None = None
 
@@ -252,6 +255,10 @@ class Opening:
         self._refusal_line = None
         if self._host is Era.LEGACY:
             self._initialize = first
+            client = read_initialize_request(first.message.params)
+            self._meta = RequestMeta(
+                version=NEWEST_MODERN, capabilities=client.capabilities, client_info=client.info
+            )
         else:
             self._meta = self._face.read_meta(first.message)
             if first.message.method == methods.DISCOVER:
@@ -312,7 +319,9 @@ class Opening:
     def _gave_up(self, reason: str, error: Raw | None) -> None:
         if reason == "initialize_timeout":
             self.fail(refusals.initialize_timeout(self._settings.initialize_timeout))
-        elif reason != "child_exited":
+        elif reason == "child_exited" and self._ending is not None:
+            self._fail_initialize(refusals.child_exited(self._ending))
+        else:
             self._fail_initialize(refusals.no_session(reason, error))
 
     def _fail_initialize(self, refusal: Refusal) -> None:
@@ -336,12 +345,12 @@ class Opening:
 
     # What is remembered --------------------------------------------------------------------------
 
-    def _remember(self, info: Raw, found: Memory | None) -> None:
+    def _remember(self, info: Raw | None, found: Memory | None) -> None:
         known = self._remembered
         if found is not None:
             self._remembered = Remembered(found, info)
             self._out.actions.append(Keep(self._remembered))
-        elif known is not None and bytes(known.server_info) != bytes(info):
+        elif known is not None and encode(known.server_info) != encode(info):
             self._forget()
 
     def _forget(self) -> None:
@@ -404,6 +413,7 @@ class Opening:
         self._own.forget()
         if search is None or search.over:
             return False
+        self._ending = ending
         self._take(search.ended(now), now)
         return not search.over
 

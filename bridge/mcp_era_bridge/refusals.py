@@ -28,6 +28,9 @@ def _internal(message: str, reason: str, **more: object) -> Refusal:
 
 LINE_TOO_LONG: Final = _internal("The server's answer was too long to be read", "line_too_long")
 INVALID_LINE: Final = _internal("The server's answer could not be read", "invalid_line")
+ERA_CHANGED: Final = _internal(
+    "The server is started again: it turned out to speak the handshake era", "era_changed"
+)
 NOT_BRIDGED: Final = _internal(
     "This server speaks only 2026-07-28 and this host opens with initialize; "
     "this version of mcp-bridge does not join the two",
@@ -64,8 +67,14 @@ def initialize_timeout(seconds: float) -> Refusal:
     )
 
 
+_NO_SESSION: Final = {
+    "initialize_failed": "The server refused initialize",
+    "discover_failed": "The server did not answer server/discover as a modern one does",
+}
+
+
 def no_session(reason: str, error: Raw | None) -> Refusal:
-    """The child refused to open a session; `error` is its own error object."""
+    """The child would not open a session; `error` is its own error object, if it sent one."""
     said = string_of((members_of(error) or {}).get("message"))
-    message = "The server refused initialize" + (f": {said}" if said else "")
+    message = _NO_SESSION[reason] + (f": {said}" if said else "")
     return _internal(message, reason, **({"error": error} if error is not None else {}))

@@ -13,7 +13,14 @@ from msgspec import UNSET, Raw, UnsetType
 from mcp_era_wire import codes
 from mcp_era_wire.envelope import ABSENT, UNREADABLE, encode
 from mcp_era_wire.events import Server
-from mcp_era_wire.members import Members, is_object, members_of, string_of, strings_of
+from mcp_era_wire.members import (
+    Members,
+    is_implementation,
+    is_object,
+    members_of,
+    string_of,
+    strings_of,
+)
 from mcp_era_wire.versions import (
     LEGACY_VERSIONS,
     MODERN_VERSIONS,
@@ -24,6 +31,7 @@ from mcp_era_wire.versions import (
 QUESTION_CAPABILITIES: Final = frozenset({"roots", "sampling", "elicitation"})
 """The client capabilities that let a server ask its client something."""
 
+_NO_MEMBERS: Final = Raw(b"{}")
 _SINCE: Final = {"roots": "2024-11-05", "sampling": "2024-11-05", "elicitation": "2025-06-18"}
 
 
@@ -40,9 +48,7 @@ def client_capabilities(modern: Raw, questions: frozenset[str] = QUESTION_CAPABI
         declared.pop(name, None)
     if "roots" in declared:
         declared["roots"] = Raw(b'{"listChanged":true}')
-    extensions = members_of(declared.get("extensions"))
-    if extensions is not None and extensions.pop(TASKS_EXTENSION, None) is not None:
-        declared["extensions"] = Raw(encode(extensions))
+    _drop_tasks_extension(declared)
     return encode(declared)
 
 
@@ -51,6 +57,34 @@ def effective_capabilities(declared: Members, version: str) -> frozenset[str]:
     return frozenset(
         name for name in QUESTION_CAPABILITIES & declared.keys() if _SINCE[name] <= version
     )
+
+
+class Client(msgspec.Struct, frozen=True):
+    """A legacy host as it said itself in `initialize`; `capabilities` in the modern spelling."""
+
+    info: Raw | None
+    capabilities: Raw
+
+
+def read_initialize_request(params: Raw) -> Client:
+    """Who a legacy host is. What it says badly is left out: the child is the judge of that."""
+    members = members_of(params) or {}
+    info = members.get("clientInfo")
+    declared = members_of(members.get("capabilities")) or {}
+    declared.pop("tasks", None)
+    if "roots" in declared:
+        declared["roots"] = _NO_MEMBERS
+    if "elicitation" in declared and string_of(members.get("protocolVersion")) == "2025-06-18":
+        # There was only the form then, and no word for it.
+        declared["elicitation"] = _NO_MEMBERS
+    _drop_tasks_extension(declared)
+    return Client(info if is_implementation(info) else None, Raw(encode(declared)))
+
+
+def _drop_tasks_extension(capabilities: Members) -> None:
+    extensions = members_of(capabilities.get("extensions"))
+    if extensions is not None and extensions.pop(TASKS_EXTENSION, None) is not None:
+        capabilities["extensions"] = Raw(encode(extensions))
 
 
 def initialize_params(version: str, capabilities: bytes, client_info: Raw) -> bytes:
@@ -111,10 +145,11 @@ def _read_result(result: Raw) -> InitializeAnswer:
         return _no_result("The server's answer to initialize has no protocolVersion")
     if version not in LEGACY_VERSIONS:
         return _no_result(f"The server answered initialize with the unknown version {version}")
+    info = members.get("serverInfo")
     instructions = members.get("instructions")
     return Server(
         version=version,
-        server_info=_object(members.get("serverInfo")),
+        server_info=info if is_implementation(info) else None,
         capabilities=_object(members.get("capabilities")),
         instructions=instructions if string_of(instructions) is not None else None,
         meta=members.get("_meta"),
@@ -122,7 +157,7 @@ def _read_result(result: Raw) -> InitializeAnswer:
 
 
 def _object(value: Raw | None) -> Raw:
-    return value if value is not None and is_object(value) else Raw(b"{}")
+    return value if value is not None and is_object(value) else _NO_MEMBERS
 
 
 def _no_result(message: str) -> Refused:

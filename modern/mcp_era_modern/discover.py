@@ -45,8 +45,10 @@ def discover_result(server: Server) -> bytes:
     result["ttlMs"] = 0
     result["cacheScope"] = "private"
     meta = members_of(server.meta) or {}
-    meta.setdefault(SERVER_INFO_KEY, server.server_info)
-    result["_meta"] = meta
+    if server.server_info is not None:
+        meta.setdefault(SERVER_INFO_KEY, server.server_info)
+    if meta:
+        result["_meta"] = meta
     return encode(result)
 
 

@@ -44,7 +44,7 @@ class ModernFace:
     def __init__(self, to_host: list[Buffer]) -> None:
         self._to_host = to_host
         self._metas = MetaReader()
-        self._completer = Completer(Raw(b"{}"))
+        self._completer = Completer(None)
         self._discover_result = b""
 
     def ready(self, server: Server) -> None:

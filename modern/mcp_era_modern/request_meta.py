@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Raw
 
 from mcp_era_wire.envelope import UNREADABLE, Id, encode
-from mcp_era_wire.members import is_object, members_of, string_of
+from mcp_era_wire.members import is_implementation, is_object, members_of, string_of
 from mcp_era_wire.versions import (
     CLIENT_CAPABILITIES_KEY,
     CLIENT_INFO_KEY,
@@ -88,7 +88,8 @@ def read_request_meta(meta: Raw | None) -> RequestMeta:
     return RequestMeta(
         version=version,
         capabilities=capabilities,
-        client_info=client_info if _is_implementation(client_info) else None,
+        # Display data: one that is malformed is ignored, not refused.
+        client_info=client_info if is_implementation(client_info) else None,
         log_level=log_level,
         bad_log_level=level is not None and log_level not in LOG_LEVELS,
         progress_token=progress_token,
@@ -104,12 +105,6 @@ def _token(token: Raw | None) -> Id | None:
         return _read_token(token)
     except UNREADABLE:
         return None
-
-
-def _is_implementation(info: Raw | None) -> bool:
-    """Display data: one without a name and a version is ignored, not refused."""
-    members = members_of(info) or {}
-    return None not in (string_of(members.get("name")), string_of(members.get("version")))
 
 
 _ENVELOPE_KEYS: Final = (

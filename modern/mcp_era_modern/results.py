@@ -105,15 +105,17 @@ _IS_PLAIN: Final[dict[str, Callable[[Raw], object]]] = {
 class Completer:
     """Completes results in the name of one legacy server.
 
-    `server_info` is the server's identity as JSON.
+    `server_info` is the server's identity as JSON, if it has said who it is.
     """
 
-    def __init__(self, server_info: Raw) -> None:
+    def __init__(self, server_info: Raw | None) -> None:
         self._server_info = server_info
-        identity = b'"_meta":{"%b":%b}}' % (SERVER_INFO_KEY.encode(), bytes(server_info))
-        self._tail = b'"resultType":"complete",' + identity
+        identity = b"}"
+        if server_info is not None:
+            identity = b',"_meta":{"%b":%b}}' % (SERVER_INFO_KEY.encode(), bytes(server_info))
+        self._tail = b'"resultType":"complete"' + identity
         self._cacheable_tail = (
-            b'"resultType":"complete","ttlMs":0,"cacheScope":"private",' + identity
+            b'"resultType":"complete","ttlMs":0,"cacheScope":"private"' + identity
         )
 
     def complete(self, method: str, result: Raw) -> tuple[Buffer, ...] | None:
@@ -147,8 +149,11 @@ class Completer:
                 members["cacheScope"] = _PRIVATE
         meta = members_of(members.get("_meta")) or {}
         meta.pop(RELATED_TASK_KEY, None)
-        meta.setdefault(SERVER_INFO_KEY, self._server_info)
-        members["_meta"] = Raw(encode(meta))
+        if self._server_info is not None:
+            meta.setdefault(SERVER_INFO_KEY, self._server_info)
+        members.pop("_meta", None)
+        if meta:
+            members["_meta"] = Raw(encode(meta))
         return (encode(members),)
 
 

@@ -74,11 +74,12 @@ class Server(msgspec.Struct, frozen=True):
     """The child is *ready*: who it is and what it can do, as it said itself.
 
     `server_info`, `capabilities` and `meta` are JSON objects in the legacy spelling;
-    `instructions` is a JSON string. `version` is the revision that was agreed on.
+    `instructions` is a JSON string. `version` is the revision that was agreed on. A `server_info`
+    without a name and a version is none.
     """
 
     version: str
-    server_info: Raw
+    server_info: Raw | None
     capabilities: Raw
     instructions: Raw | None = None
     meta: Raw | None = None

@@ -63,3 +63,9 @@ def strings_of(value: Raw | None) -> list[str] | None:
         return _read_strings(value)
     except UNREADABLE:
         return None
+
+
+def is_implementation(info: Raw | None) -> bool:
+    """Whether this is an Implementation: an object with a name and a version, both strings."""
+    members = members_of(info) or {}
+    return None not in (string_of(members.get("name")), string_of(members.get("version")))

@@ -1,0 +1,378 @@
+"""Plays conversations, written as tables of wire lines, against the joint: no I/O, no clock.
+
+A script has one event or effect a line. `>` is what a side sends us, `<` what we send it; the
+`jsonrpc` member is left out and added here.
+
+    host  > {"id":1,"method":"tools/list","params":{$META}}     the host writes a line
+    child < {"id":1,"method":"tools/list"}                      we write a line to the child
+    child > {"id":1,"result":{"tools":[]}}                      the child writes a line
+    host  < {"id":1,"result":{"tools":[],$LISTED}}              we write a line to the host
+    host  ! not JSON at all                                     the host writes exactly these bytes
+    child ! banner                                              so does the child (\\xNN is a byte)
+    noise   banner                                              shown on stderr as no message
+    ended 3                                                     the child process exits, code 3
+    ended SIGKILL                                               or is ended by a signal
+    start 2                                                     we want process number 2 started
+    missing no such file                                        the process cannot be started
+    after 5                                                     so many seconds later
+    eof                                                         the host closes its end
+    finish 0                                                    we are done, with this exit code
+    keep silent                                                 we want this remembered
+    forget                                                      we want what was remembered forgotten
+
+Everything that comes out after an event must stand below it, line by line, in the order of each
+destination; nothing else may come out. Every result to a modern host is checked against the wire
+models of the revision, every request to a legacy child against those of the negotiated one.
+
+`$META` is the `_meta` of a modern request, `$DONE` what completes a result, `$LISTED` what
+completes a cacheable one; `$PROBE` and `$HELLO` are the first ids of the bridge's own requests.
+"""
+
+import difflib
+import json
+import re
+from typing import Final, TypeAlias
+
+from mcp_types.methods import validate_client_request, validate_server_result
+from msgspec import Raw
+
+from mcp_era_bridge.effects import Ending, Finish, Keep, Remembered, StartChild
+from mcp_era_bridge.joint import Joint
+from mcp_era_bridge.opening import Settings
+from mcp_era_wire.dirty import LongLine
+
+Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"
+
+FIRST_ID: Final = 1000
+SERVER_INFO: Final = '{"name":"old","version":"1"}'
+_IDENTITY: Final = '"_meta":{"io.modelcontextprotocol/serverInfo":' + SERVER_INFO + "}"
+MACROS: Final = {
+    "$META": '"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",'
+    '"io.modelcontextprotocol/clientInfo":{"name":"host","version":"2"},'
+    '"io.modelcontextprotocol/clientCapabilities":{}}',
+    "$DONE": '"resultType":"complete",' + _IDENTITY,
+    "$LISTED": '"resultType":"complete","ttlMs":0,"cacheScope":"private",' + _IDENTITY,
+    "$IDENTITY": _IDENTITY,
+    "$PROBE2": str(FIRST_ID + 2),
+    "$PROBE": str(FIRST_ID),
+    "$HELLO2": str(FIRST_ID + 2),
+    "$HELLO": str(FIRST_ID + 1),
+}
+
+PROBED: Final = """
+host  > {"id":"d","method":"server/discover","params":{$META}}
+child < {"id":$PROBE,"method":"server/discover","params":{$META}}
+"""
+"""A modern host's first request goes to the child as the probe."""
+
+GREETED: Final = (
+    PROBED
+    + """
+child > {"id":$PROBE,"error":{"code":-32601,"message":"Method not found"}}
+child < {"id":$HELLO,"method":"initialize","params":{"protocolVersion":"2025-11-25",
+         "capabilities":{},"clientInfo":{"name":"host","version":"2"}}}
+"""
+)
+"""The child refused the probe and is shaken hands with."""
+
+DISCOVERED: Final = """
+host  < {"id":"d","result":{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},
+         $LISTED}}
+"""
+
+OPENED: Final = (
+    GREETED
+    + """
+child > {"id":$HELLO,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},
+         "serverInfo":{"name":"old","version":"1"}}}
+child < {"method":"notifications/initialized"}
+"""
+    + DISCOVERED
+)
+"""A modern host and a legacy child, joined."""
+
+_LINE = re.compile(r"(host|child)\s*([<>!])\s?(.*)|(\w+)\s*(.*)", re.DOTALL)
+_EFFECTS = ("noise", "start", "finish", "keep", "forget")
+
+
+class Conversation:
+    """One joint and what has been said so far; `play` may be called again and again."""
+
+    def __init__(
+        self, settings: Settings | None = None, remembered: Remembered | None = None
+    ) -> None:
+        bridge_info = Raw(b'{"name":"bridge","version":"0"}')
+        self.joint = Joint(settings or Settings(), FIRST_ID, bridge_info, remembered)
+        self.joint.child_started(1)
+        self.now = 100.0
+        self._asked: dict[str, str] = {}
+        self._initialize: Json = None
+        self._version = "2025-11-25"
+        self._bridging = False
+        """Whether we have shaken hands with the child ourselves: then two eras are at work."""
+
+    def play(self, script: str) -> None:
+        """Plays a script to its end; raises AssertionError with both sides where they differ."""
+        event: str | None = None
+        expected: list[str] = []
+        for line in [*_logical_lines(script), None]:
+            if line is not None and _is_effect(line):
+                expected.append(line)
+                continue
+            if event is not None:
+                self._check(event, expected, self._happen(event))
+            elif expected:
+                raise AssertionError(f"the script begins with an effect: {expected[0]}")
+            event, expected = line, []
+
+    # What happens --------------------------------------------------------------------------------
+
+    def _happen(self, line: str) -> list[str]:
+        match = _LINE.fullmatch(line)
+        assert match is not None, line
+        side, direction, text, word, rest = match.groups()
+        if side is not None:
+            wire = _raw_bytes(text) if direction == "!" else _wire_line(text)
+            if side == "host":
+                self._note_request(wire)
+                self.joint.from_host([wire], wire.isascii(), self.now)
+            else:
+                self._note_version(wire)
+                self.joint.from_child(self.joint.process, [wire], wire.isascii(), self.now)
+        elif word == "ended":
+            self.joint.child_ended(self.joint.process, _ending(rest), self.now)
+        elif word == "missing":
+            self.joint.child_not_started(self.joint.process, rest)
+        elif word == "after":
+            self._let_pass(float(rest))
+        elif word == "eof":
+            self.joint.host_ended(self.now)
+        else:
+            raise AssertionError(f"not an event: {line}")
+        return self._effects()
+
+    def _let_pass(self, seconds: float) -> None:
+        end = self.now + seconds
+        while (due := self.joint.deadline) is not None and due <= end:
+            assert due >= self.now, "a deadline in the past"
+            self.now = due
+            self.joint.passed(due)
+        self.now = end
+
+    def _note_request(self, wire: bytes) -> None:
+        message = _loads(wire)
+        if isinstance(message, dict) and "method" in message and "id" in message:
+            params = message.get("params")
+            if message["method"] == "initialize":
+                self._initialize = message["id"]
+            if isinstance(params, dict) and "_meta" in params:
+                self._asked[json.dumps(message["id"])] = str(message["method"])
+
+    def _note_version(self, wire: bytes) -> None:
+        message = _loads(wire)
+        result = message.get("result") if isinstance(message, dict) else None
+        if isinstance(result, dict) and isinstance(result.get("protocolVersion"), str):
+            self._version = str(result["protocolVersion"])
+
+    # What comes out --------------------------------------------------------------------------------
+
+    def _effects(self) -> list[str]:
+        out = self.joint.out
+        effects = [f"child < {text}" for text in _lines(out.to_child)]
+        effects += [f"host < {text}" for text in _lines(out.to_host)]
+        effects += [f"noise {line.decode('utf-8', 'backslashreplace')}" for line in out.noise]
+        for action in out.actions:
+            match action:
+                case StartChild(number):
+                    effects.append(f"start {number}")
+                    self._bridging = False
+                    self.joint.child_started(number)
+                case Keep(None):
+                    effects.append("forget")
+                case Keep(remembered) if remembered is not None:
+                    effects.append(f"keep {remembered.memory.value}")
+                case Finish(code):
+                    effects.append(f"finish {code}")
+                case _:
+                    raise AssertionError(action)
+        for each in (out.to_child, out.to_host, out.noise, out.actions, out.notes):
+            each.clear()
+        self._validate(effects)
+        return effects
+
+    def _validate(self, effects: list[str]) -> None:
+        for effect in effects:
+            side, _, text = effect.partition(" < ")
+            message = _loads(text.encode()) if text else None
+            if not isinstance(message, dict):
+                continue
+            if side == "child" and message.get("method") == "notifications/initialized":
+                self._bridging = self._initialize is None
+            if not self._bridging:
+                continue
+            if side == "host" and "id" in message:
+                method = self._asked.pop(json.dumps(message["id"]), None)
+                if method is not None and isinstance(message.get("result"), dict):
+                    check_modern_result(method, message["result"])
+            if side == "child" and "method" in message and "id" in message:
+                check_legacy_request(message, self._version)
+
+    def _check(self, event: str, expected: list[str], got: list[str]) -> None:
+        wanted = sorted((_normal(line) for line in expected), key=_destination)
+        seen = sorted((_normal(line) for line in got), key=_destination)
+        if wanted != seen:
+            diff = "\n".join(difflib.ndiff(wanted, seen))
+            raise AssertionError(f"after\n  {event}\nexpected (-) and seen (+) differ:\n{diff}")
+
+
+def play(
+    *scripts: str, settings: Settings | None = None, remembered: Remembered | None = None
+) -> Conversation:
+    """Plays scripts one after the other and returns the conversation, to be gone on with."""
+    conversation = Conversation(settings, remembered)
+    for script in scripts:
+        conversation.play(script)
+    return conversation
+
+
+def check_modern_result(method: str, result: Json) -> None:
+    """A result as 2026-07-28 wants it, and without what the wire models let pass."""
+    assert isinstance(result, dict)
+    assert result.get("resultType") == "complete", result
+    cacheable = method.endswith("/list") or method in ("server/discover", "resources/read")
+    cacheable = cacheable or method == "resources/templates/list"
+    assert ("ttlMs" in result) is ("cacheScope" in result)
+    if cacheable:
+        assert type(result["ttlMs"]) is int and result["ttlMs"] >= 0
+        assert result["cacheScope"] in ("private", "public")
+    assert "task" not in result and result.get("nextCursor", "") is not None
+    for tool in _items(result.get("tools")):
+        assert "execution" not in tool, tool
+        schema = tool["inputSchema"]
+        assert isinstance(schema, dict) and "type" in schema, tool
+    if method in _KNOWN_METHODS:
+        validate_server_result(method, "2026-07-28", result)
+
+
+def check_legacy_request(message: "dict[str, Json]", version: str) -> None:
+    """A request as a legacy client of `version` sends it: nothing of the modern era is in it."""
+    method = str(message["method"])
+    assert type(message["id"]) is int
+    if method == "server/discover":
+        return
+    text = json.dumps(message)
+    for name in ("protocolVersion", "clientInfo", "clientCapabilities", "logLevel"):
+        assert f"io.modelcontextprotocol/{name}" not in text, text
+    params = message.get("params")
+    assert params is None or isinstance(params, dict)
+    for name in ("inputResponses", "requestState", "task"):
+        assert method not in _KNOWN_METHODS or name not in (params or {}), text
+    if method in _KNOWN_METHODS or method == "initialize":
+        validate_client_request(method, version, params)
+
+
+_KNOWN_METHODS = frozenset(
+    {
+        "server/discover",
+        "tools/list",
+        "tools/call",
+        "prompts/list",
+        "prompts/get",
+        "resources/list",
+        "resources/templates/list",
+        "resources/read",
+        "completion/complete",
+    }
+)
+
+
+def _items(value: Json) -> "list[dict[str, Json]]":
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def _logical_lines(script: str) -> list[str]:
+    """Lines without comments; a line that is indented goes on with the one before."""
+    lines: list[str] = []
+    for line in script.splitlines():
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        if line[0].isspace() and lines:
+            lines[-1] += line.strip()
+        else:
+            lines.append(line.rstrip())
+    return lines
+
+
+def _is_effect(line: str) -> bool:
+    match = _LINE.fullmatch(line)
+    assert match is not None, line
+    return match[2] == "<" or match[4] in _EFFECTS
+
+
+def _expanded(text: str) -> str:
+    for name in sorted(MACROS, key=len, reverse=True):
+        text = text.replace(name, MACROS[name])
+    return text
+
+
+def _wire_line(text: str) -> bytes:
+    text = _expanded(text)
+    if text.startswith("{"):
+        comma = "" if text[1:].lstrip().startswith("}") else ","
+        text = '{"jsonrpc":"2.0"' + comma + text[1:]
+    return text.encode()
+
+
+def _raw_bytes(text: str) -> bytes:
+    text = _expanded(text)
+    if text.startswith("LONG "):
+        line = text.removeprefix("LONG ").encode()
+        return LongLine.of_ends(line, line, 1 << 30)
+    return re.sub(rb"\\x([0-9a-f]{2})", lambda m: bytes([int(m[1], 16)]), text.encode())
+
+
+def _loads(text: bytes) -> Json:
+    try:
+        loaded: Json = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return loaded
+
+
+def _no_twins(pairs: "list[tuple[str, Json]]") -> "dict[str, Json]":
+    assert len({name for name, _ in pairs}) == len(pairs), f"a member stands twice: {pairs}"
+    return dict(pairs)
+
+
+def _normal(line: str) -> str:
+    """An effect in one spelling: members sorted, macros expanded, `jsonrpc` left out."""
+    match = _LINE.fullmatch(line)
+    assert match is not None, line
+    side, _, text, word, rest = match.groups()
+    if side is None:
+        return f"{word} {rest}".strip()
+    loaded: Json = json.loads(_expanded(text), object_pairs_hook=_no_twins)
+    if isinstance(loaded, dict):
+        assert loaded.pop("jsonrpc", "2.0") == "2.0"
+    return f"{side} < {json.dumps(loaded, sort_keys=True, ensure_ascii=False)}"
+
+
+def _destination(line: str) -> str:
+    return line.split(" ")[0]
+
+
+def _lines(pieces: "list[bytes | memoryview]") -> list[str]:
+    wire = b"".join(pieces)
+    assert not wire or wire.endswith(b"\n"), wire
+    texts = wire.decode("utf-8").split("\n")[:-1]
+    for text in texts:
+        message = _loads(text.encode())
+        if isinstance(message, dict) and "id" in message:
+            assert isinstance(message["id"], int | str | float | None)
+    return texts
+
+
+def _ending(text: str) -> Ending:
+    if text.isdigit():
+        return Ending(f"exited with code {text}", code=int(text), stderr=["last words"])
+    return Ending(f"was ended by {text}", signal=9)

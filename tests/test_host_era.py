@@ -1,0 +1,228 @@
+"""Who the host is, from its first decisive message: translation G.1, G.2, design D1."""
+
+import pytest
+from conversation import GREETED, MACROS, OPENED, PROBED, play
+
+from mcp_era_bridge.opening import Settings
+
+clause = pytest.mark.clause
+
+INITIALIZE = (
+    '{"id":"i","method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},'
+    '"clientInfo":{"name":"h","version":"1"}}}'
+)
+INITIALIZED = """
+child > {"id":"i","result":{"protocolVersion":"2025-06-18","capabilities":{}}}
+host  < {"id":"i","result":{"protocolVersion":"2025-06-18","capabilities":{}}}
+"""
+NO_ERA = (
+    '"error":{"code":-32602,'
+    '"message":"Send the _meta of 2026-07-28 with every request, or initialize first"}'
+)
+OPENS_MODERN = PROBED
+OPENS_LEGACY = f"host  > {INITIALIZE}\nchild < {INITIALIZE}\n{INITIALIZED}"
+
+
+def test_initialize_without_an_envelope_is_a_legacy_host_and_goes_on_as_it_is() -> None:
+    play(OPENS_LEGACY)
+
+
+@clause("S-47")
+def test_initialize_with_an_envelope_is_a_modern_host_and_a_removed_method() -> None:
+    play(
+        """
+host  > {"id":1,"method":"initialize","params":{$META}}
+child < {"id":$PROBE,"method":"server/discover","params":{$META}}
+child > {"id":$PROBE,"error":{"code":-32601,"message":"?"}}
+child < {"id":$HELLO,"method":"initialize","params":{"protocolVersion":"2025-11-25",
+         "capabilities":{},"clientInfo":{"name":"host","version":"2"}}}
+child > {"id":$HELLO,"result":{"protocolVersion":"2025-11-25","capabilities":{}}}
+child < {"method":"notifications/initialized"}
+host  < {"id":1,"error":{"code":-32601,"message":"initialize is not in 2026-07-28",
+         "data":{"method":"initialize"}}}
+"""
+    )
+
+
+@pytest.mark.parametrize("version", ['"2026-07-28"', '"1900-01-01"', "7"])
+def test_a_request_that_names_a_version_is_a_modern_host_whatever_the_version(
+    version: str,
+) -> None:
+    meta = MACROS["$META"].replace('"2026-07-28"', version)
+    conversation = play()
+    conversation.joint.from_host(
+        [f'{{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{{{meta}}}}}'.encode()], True, 0
+    )
+    assert b"server/discover" in b"".join(conversation.joint.out.to_child)
+
+
+def test_discover_without_an_envelope_is_refused_and_decides_nothing() -> None:
+    play(
+        """
+host  > {"id":1,"method":"server/discover"}
+host  < {"id":1,"error":{"code":-32602,"message":"Missing or malformed request metadata: _meta"}}
+""",
+        OPENS_LEGACY,
+    )
+
+
+@pytest.mark.parametrize(
+    ("lines"),
+    [
+        'host > {"id":1,"method":"ping"}\nhost < {"id":1,"result":{}}',
+        'host > {"id":1,"method":"tools/list"}\nhost < {"id":1,' + NO_ERA + "}",
+        'host > {"id":1,"method":"tools/list","params":{}}\nhost < {"id":1,' + NO_ERA + "}",
+        'host > {"method":"notifications/cancelled","params":{"requestId":1}}',
+        'host > {"id":1,"result":{}}',
+        'host > {"id":1,"error":{"code":1,"message":"m"}}',
+        'host ! not JSON\nhost < {"error":{"code":-32700,"message":"Parse error"}}',
+        "host ! []\nhost < "
+        '{"error":{"code":-32600,"message":"Batches are not part of this revision"}}',
+        "host !  ",
+    ],
+)
+def test_what_decides_nothing_is_answered_and_either_era_may_follow(lines: str) -> None:
+    play(lines, OPENS_MODERN)
+    play(lines, OPENS_LEGACY)
+
+
+def test_a_notification_before_anything_else_decides_nothing() -> None:
+    note = '{"method":"notifications/roots/list_changed"}'
+    play(f"host > {note}", OPENS_MODERN)
+    play(f"host > {note}", OPENS_LEGACY + f"child < {note}")
+
+
+def test_nothing_is_said_to_the_child_before_the_host_has_decided() -> None:
+    play('host > {"id":1,"method":"ping"}\nhost < {"id":1,"result":{}}', "after 3600")
+
+
+def test_the_end_of_the_host_before_anything_is_the_end() -> None:
+    play("eof\nfinish 0")
+
+
+def test_notifications_before_the_verdict_are_kept_for_a_host_and_child_of_one_era() -> None:
+    notes = "".join(f'host  > {{"method":"n/{n}"}}\n' for n in range(10))
+    kept = "".join(f'child < {{"method":"n/{n}"}}\n' for n in range(2, 10))
+    play(
+        f"""
+host  > {INITIALIZE}
+child < {INITIALIZE}
+{notes}
+child > {{"id":"i","result":{{"protocolVersion":"2025-06-18","capabilities":{{}}}}}}
+host  < {{"id":"i","result":{{"protocolVersion":"2025-06-18","capabilities":{{}}}}}}
+{kept}
+"""
+    )
+
+
+# A host that changes its mind -------------------------------------------------------------------------
+
+
+def test_initialize_after_a_discover_that_was_not_answered_starts_the_child_afresh() -> None:
+    play(
+        PROBED,
+        f"""
+host  > {INITIALIZE}
+host  < {{"id":"d","error":{{"code":-32601,
+         "message":"server/discover is over: the host has sent initialize"}}}}
+start 2
+child < {INITIALIZE}
+""",
+        INITIALIZED,
+    )
+
+
+def test_initialize_after_a_discover_that_was_answered_starts_the_child_afresh() -> None:
+    play(OPENED, f"host  > {INITIALIZE}\nstart 2\nchild < {INITIALIZE}", INITIALIZED)
+
+
+def test_a_notification_between_probe_and_initialize_does_not_matter() -> None:
+    play(
+        OPENED,
+        'host  > {"method":"notifications/roots/list_changed"}',
+        f"host  > {INITIALIZE}\nstart 2\nchild < {INITIALIZE}",
+        INITIALIZED,
+    )
+
+
+@pytest.mark.parametrize("before", [GREETED, OPENED])
+def test_initialize_after_other_requests_is_refused_and_they_go_on(before: str) -> None:
+    served = before is OPENED
+    request = 'host  > {"id":1,"method":"tools/list","params":{$META}}'
+    play(
+        before,
+        request + ('\nchild < {"id":1,"method":"tools/list"}' if served else ""),
+        f"""
+host  > {INITIALIZE}
+host  < {{"id":"i","error":{{"code":-32600,
+         "message":"initialize after requests of 2026-07-28 is not supported"}}}}
+""",
+        ""
+        if served
+        else """
+child > {"id":$HELLO,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},
+        "serverInfo":{"name":"old","version":"1"}}}
+child < {"method":"notifications/initialized"}
+child < {"id":1,"method":"tools/list"}
+host  < {"id":"d","result":{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},$LISTED}}
+""",
+        """
+child > {"id":1,"result":{"tools":[]}}
+host  < {"id":1,"result":{"tools":[],$LISTED}}
+""",
+    )
+
+
+def test_a_legacy_host_may_still_send_a_modern_request_and_the_child_judges_it() -> None:
+    play(
+        OPENS_LEGACY,
+        """
+host  > {"id":1,"method":"tools/list","params":{$META}}
+child < {"id":1,"method":"tools/list","params":{$META}}
+""",
+    )
+
+
+# Waiting --------------------------------------------------------------------------------------------
+
+
+def test_requests_that_wait_are_served_in_their_order() -> None:
+    play(
+        GREETED,
+        """
+host  > {"id":1,"method":"tools/list","params":{$META}}
+host  > {"id":2,"method":"no/such","params":{}}
+host  > {"method":"com.example/poke"}
+host  > {"id":3,"method":"tools/call","params":{"name":"t",$META}}
+child > {"id":$HELLO,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},
+        "serverInfo":{"name":"old","version":"1"}}}
+child < {"method":"notifications/initialized"}
+host  < {"id":"d","result":{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},$LISTED}}
+child < {"id":1,"method":"tools/list"}
+host  < {"id":2,"error":{"code":-32602,"message":"Missing or malformed request metadata: _meta"}}
+child < {"method":"com.example/poke"}
+child < {"id":2,"method":"tools/call","params":{"name":"t"}}
+""",
+    )
+
+
+def test_an_id_that_waits_already_is_refused() -> None:
+    play(
+        PROBED,
+        """
+host  > {"id":"d","method":"tools/list","params":{$META}}
+host  < {"id":"d","error":{"code":-32600,"message":"A request with this id is still open"}}
+""",
+    )
+
+
+def test_more_requests_than_may_wait_are_refused() -> None:
+    play(
+        PROBED,
+        """
+host  > {"id":1,"method":"tools/list","params":{$META}}
+host  < {"id":1,"error":{"code":-32603,"message":"More than 1 requests are open",
+         "data":{"source":"mcp-bridge","reason":"too_many_requests","limit":1}}}
+""",
+        settings=Settings(most_open=1),
+    )

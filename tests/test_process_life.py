@@ -1,0 +1,480 @@
+"""The life of the child process, seen from the host: the real bridge with a real child.
+
+Design of the bridge: a child is started once, asked for its era, started again when it must be, and
+never left behind. Spec 2026-07-28, basic/transports/stdio (Shutdown, Unexpected Termination).
+"""
+
+import shutil
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import cast
+
+import pytest
+from bridge_process import (
+    LAUNCH,
+    BridgeProcess,
+    assert_ends,
+    is_left,
+    legacy_call,
+    legacy_opening,
+    modern_call,
+    modern_request,
+)
+from children import INFO, INITIALIZED, NOT_FOUND, Fifo, Scripted, legacy, modern
+from scripted_child import Acts, Object
+
+SILENT: Acts = []
+HANDSHAKE = ["initialize", "notifications/initialized"]
+
+
+def echoed(result: Object) -> object:
+    return result["structuredContent"]
+
+
+def data_of(error: Object) -> Object:
+    """The data of an error of the bridge's own."""
+    assert error["code"] == -32603
+    data = cast(Object, error["data"])
+    assert data["source"] == "mcp-bridge"
+    return data
+
+
+# The first request -------------------------------------------------------------------------------
+
+
+def test_the_first_request_of_a_modern_host_is_served_by_a_legacy_child(tmp_path: Path) -> None:
+    child = Scripted(tmp_path, legacy())
+    with BridgeProcess(child) as bridge:
+        assert echoed(bridge.result(modern_call(1, drink="tea"))) == {"drink": "tea"}
+        bridge.end()
+    assert child.methods() == ["server/discover", *HANDSHAKE, "tools/call"]
+    assert [len(child.pids), len(child.entries("eof"))] == [1, 1]
+
+
+def test_a_modern_host_discovers_a_legacy_child(tmp_path: Path) -> None:
+    with BridgeProcess(Scripted(tmp_path, legacy())) as bridge:
+        result = bridge.result(modern_request(1, "server/discover"))
+        bridge.end()
+    assert result["supportedVersions"] == ["2026-07-28"]
+    meta = cast(Object, result["_meta"])
+    assert meta["io.modelcontextprotocol/serverInfo"] == INFO
+
+
+def test_a_child_that_exits_on_the_probe_is_started_again_and_served(tmp_path: Path) -> None:
+    child = Scripted(tmp_path, legacy(server_discover=[{"exit": 1}]))
+    with BridgeProcess(child) as bridge:
+        assert echoed(bridge.result(modern_call(1, a=1))) == {"a": 1}
+        bridge.end()
+    first, second = child.pids
+    assert child.methods(first) == ["server/discover"]
+    assert child.methods(second) == [*HANDSHAKE, "tools/call"]
+
+
+def test_a_child_that_exits_after_its_answer_to_the_probe_is_started_again(tmp_path: Path) -> None:
+    child = Scripted(tmp_path, legacy(server_discover=[{"error": NOT_FOUND}, {"exit": 1}]))
+    with BridgeProcess(child) as bridge:
+        assert echoed(bridge.result(modern_call(1, a=1))) == {"a": 1}
+        bridge.end()
+    first, second = child.pids
+    assert child.methods(first) == ["server/discover"]
+    assert child.methods(second) == [*HANDSHAKE, "tools/call"]
+
+
+def test_a_silent_child_is_legacy_after_the_probe_timeout(tmp_path: Path) -> None:
+    child = Scripted(tmp_path, legacy(server_discover=SILENT))
+    with BridgeProcess(child, "--probe-timeout", "0.3") as bridge:
+        assert echoed(bridge.result(modern_call(1, a=1))) == {"a": 1}
+        bridge.end()
+    assert child.methods() == ["server/discover", *HANDSHAKE, "tools/call"]
+    assert len(child.pids) == 1
+
+
+def test_era_legacy_sends_no_probe(tmp_path: Path) -> None:
+    child = Scripted(tmp_path, legacy())
+    with BridgeProcess(child, "--era", "legacy") as bridge:
+        assert echoed(bridge.result(modern_call(1, a=1))) == {"a": 1}
+        bridge.end()
+    assert child.methods() == [*HANDSHAKE, "tools/call"]
+
+
+def test_era_modern_sends_neither_probe_nor_initialize(tmp_path: Path) -> None:
+    child = Scripted(tmp_path, modern())
+    request = modern_call(1, a=1)
+    with BridgeProcess(child, "--era", "modern") as bridge:
+        assert echoed(bridge.result(request)) == {"a": 1}
+        bridge.end()
+    assert child.received() == [request]
+
+
+# A slow initialize -------------------------------------------------------------------------------
+
+
+def test_a_child_that_never_wrote_is_left_alone_after_the_initialize_timeout(
+    tmp_path: Path,
+) -> None:
+    with Fifo(tmp_path / "gate") as gate:
+        slow: Acts = [{"wait": gate.path}, {"result": INITIALIZED}]
+        child = Scripted(tmp_path, legacy(initialize=slow))
+        with BridgeProcess(child, "--era", "legacy", "--init-timeout", "0.5") as bridge:
+            assert data_of(bridge.error(modern_call(1)))["reason"] == "initialize_timeout"
+            gate.open()
+            assert echoed(bridge.result(modern_call(2, a=2))) == {"a": 2}
+            bridge.end()
+    assert child.methods() == [*HANDSHAKE, "tools/call"]
+    assert len(child.pids) == 1
+
+
+def test_a_child_that_wrote_something_is_started_again_after_the_initialize_timeout(
+    tmp_path: Path,
+) -> None:
+    child = Scripted(
+        tmp_path,
+        legacy(initialize=[{"line": "Loading"}]),
+        start=[{"lock": str(tmp_path / "lock")}],
+        later={"on": legacy()},
+    )
+    with BridgeProcess(child, "--era", "legacy", "--init-timeout", "0.5") as bridge:
+        assert data_of(bridge.error(modern_call(1)))["reason"] == "initialize_timeout"
+        assert echoed(bridge.result(modern_call(2, a=2))) == {"a": 2}
+        bridge.end()
+    first, second = child.pids
+    assert child.methods(first) == ["initialize"]
+    assert child.methods(second) == [*HANDSHAKE, "tools/call"]
+    assert [entry["granted"] for entry in child.entries("locked")] == [True, True]
+
+
+# A crash -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("last_act", "how"), [({"exit": 3}, {"exitCode": 3}), ({"kill": "SIGKILL"}, {"signal": 9})]
+)
+@pytest.mark.parametrize("era", [legacy, modern])
+def test_a_crash_in_a_call_fails_the_call_and_the_next_is_served_by_a_new_process(
+    tmp_path: Path, era: Callable[..., dict[str, Acts]], last_act: Object, how: Object
+) -> None:
+    says = "".join(f"line {number}\n" for number in range(7))
+    crash: Acts = [{"stderr": says}, last_act]
+    child = Scripted(tmp_path, era(tools_call=crash), later={"on": era()})
+    with BridgeProcess(child) as bridge:
+        error = bridge.error(modern_call(1, dangerous=True))
+        assert data_of(error) == {
+            "source": "mcp-bridge",
+            "reason": "child_exited",
+            **how,
+            "stderr": [f"line {number}" for number in range(2, 7)],
+        }
+        assert str(next(iter(how.values()))) in str(error["message"]) or "SIGKILL" in str(error)
+        assert echoed(bridge.result(modern_call(2, dangerous=False))) == {"dangerous": False}
+        bridge.end()
+    first, second = child.pids
+    calls = [m["params"] for m in child.received(second) if m.get("method") == "tools/call"]
+    assert [cast(Object, call)["arguments"] for call in calls] == [{"dangerous": False}]
+    assert child.methods(first).count("tools/call") == 1
+
+
+def test_stderr_in_an_error_is_short_and_without_control_characters(tmp_path: Path) -> None:
+    says = "\x1b[31mred\x1b[0m \x07bell\r\n" + "x" * 3000 + "\n"
+    child = Scripted(tmp_path, legacy(tools_call=[{"stderr": says}, {"exit": 1}]))
+    with BridgeProcess(child) as bridge:
+        lines = cast(list[str], data_of(bridge.error(modern_call(1)))["stderr"])
+        bridge.close()
+        bridge.wait()
+    assert sum(len(line) for line in lines) <= 1024
+    assert lines[-1].endswith("x" * 500)
+    assert all(character.isprintable() for line in lines for character in line)
+
+
+def test_every_open_call_fails_when_the_child_crashes(tmp_path: Path) -> None:
+    with Fifo(tmp_path / "gate") as gate:
+        on = legacy(tools_call=SILENT, tools_list=[{"exit": 9}])
+        child = Scripted(tmp_path, on, start=[{"wait": gate.path}])
+        with BridgeProcess(child) as bridge:
+            bridge.send(*(modern_call(id) for id in range(10)), modern_request("x", "tools/list"))
+            gate.open()
+            answers = bridge.answers(11)
+            bridge.end()
+    assert {data_of(cast(Object, answer["error"]))["exitCode"] for answer in answers.values()} == {
+        9
+    }
+
+
+def test_a_legacy_session_ends_with_its_child(tmp_path: Path) -> None:
+    # A new process would know nothing of the session; until it is replayed, the bridge ends.
+    child = Scripted(tmp_path, legacy(tools_call=[{"exit": 3}]))
+    with BridgeProcess(child) as bridge:
+        assert bridge.result(legacy_opening())["serverInfo"] == INFO
+        assert data_of(bridge.error(legacy_call(1)))["exitCode"] == 3
+        assert bridge.wait() == 3
+
+
+# A command that cannot be run --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("request_line", [modern_call(1), legacy_opening(1)])
+def test_a_command_that_is_not_found_fails_every_request(request_line: Object) -> None:
+    with BridgeProcess(["no-such-server", "--flag"]) as bridge:
+        for id in (1, 2):
+            error = bridge.error({**request_line, "id": id})
+            assert data_of(error)["reason"] == "start_failed"
+            assert "'no-such-server' was not found" in str(error["message"])
+        bridge.said("'no-such-server' was not found")
+        bridge.end()
+
+
+@pytest.mark.parametrize(
+    ("mode", "what"), [(0o644, "not executable"), (0o755, "server.bin"), (None, "server.bin")]
+)
+def test_a_file_that_cannot_be_executed_fails_every_request(
+    tmp_path: Path, mode: int | None, what: str
+) -> None:
+    server = tmp_path / "server.bin"
+    if mode is not None:
+        server.write_bytes(b"\x00\x01\x02 neither a program nor a script")
+        server.chmod(mode)
+    with BridgeProcess([str(server)]) as bridge:
+        error = bridge.error(modern_call(1))
+        assert data_of(error)["reason"] == "start_failed"
+        assert what in str(error["message"])
+        bridge.said(what)
+        bridge.end()
+
+
+# The end -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("era", [legacy, modern])
+def test_the_end_of_input_finishes_the_open_requests_before_the_child_sees_it(
+    tmp_path: Path, era: Callable[..., dict[str, Acts]]
+) -> None:
+    with Fifo(tmp_path / "gate") as gate:
+        echo = era()["tools/call"]
+        on = era(tools_call=[{"aside": [{"wait": gate.path}, *echo]}], quick=[{"result": {}}])
+        child = Scripted(tmp_path, on)
+        with BridgeProcess(child) as bridge:
+            bridge.send(modern_call(1, a=1), modern_request(2, "quick"))
+            bridge.close()
+            bridge.answer(2)
+            assert child.entries("eof") == []
+            gate.open()
+            bridge.answer(1)
+            assert bridge.wait() == 0
+            assert [message["id"] for message in bridge.messages] == [2, 1]
+    assert len(child.entries("eof")) == 1
+
+
+def test_requests_of_a_host_that_is_gone_already_are_answered(tmp_path: Path) -> None:
+    child = Scripted(tmp_path, legacy())
+    with BridgeProcess(child) as bridge:
+        bridge.send(*(modern_call(id) for id in range(50)))
+        bridge.end()
+        assert [message["id"] for message in bridge.messages] == [*range(50)]
+
+
+def test_the_end_of_input_before_any_request_ends_the_child(tmp_path: Path) -> None:
+    with Fifo(tmp_path / "bell") as bell:
+        child = Scripted(tmp_path, legacy(), start=[{"ring": bell.path}])
+        with BridgeProcess(child) as bridge:
+            bell.heard()
+            bridge.end()
+    assert child.methods() == []
+    assert len(child.entries("eof")) == 1
+
+
+def test_a_child_that_ignores_the_end_of_file_and_sigterm_is_killed(tmp_path: Path) -> None:
+    child = Scripted(tmp_path, legacy(), end=[{"hang": True}], ignore=["SIGTERM"])
+    with BridgeProcess(child) as bridge:
+        bridge.result(modern_call(1))
+        bridge.end()
+    assert len(child.entries("eof")) == 1
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_signal_to_the_bridge_ends_everything(tmp_path: Path, number: signal.Signals) -> None:
+    child = Scripted(tmp_path, legacy(tools_list=SILENT), end=[{"hang": True}])
+    with BridgeProcess(child) as bridge:
+        bridge.result(modern_call(1))
+        bridge.send(modern_request(2, "tools/list"))
+        bridge.process.send_signal(number)
+        assert bridge.wait() == 128 + number
+
+
+def test_a_signal_to_the_bridge_ends_even_a_child_that_ignores_everything(tmp_path: Path) -> None:
+    ignore = ["SIGTERM", "SIGINT", "SIGHUP"]
+    child = Scripted(tmp_path, legacy(), end=[{"hang": True}], ignore=ignore)
+    with BridgeProcess(child) as bridge:
+        bridge.result(modern_call(1))
+        bridge.process.terminate()
+        assert bridge.wait() == 128 + signal.SIGTERM
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_while_the_bridge_still_starts_leaves_no_trace(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    # The child runs before the bridge has imported what it needs.
+    with Fifo(tmp_path / "bell") as bell:
+        child = Scripted(tmp_path, legacy(), start=[{"ring": bell.path}])
+        with BridgeProcess(child) as bridge:
+            bell.heard()
+            bridge.process.send_signal(number)
+            bridge.process.wait()
+            for pid in child.pids:
+                assert_ends(pid)
+            bridge.wait()
+
+
+@pytest.mark.skipif(shutil.which("nohup") is None, reason="there is no nohup")
+def test_a_hangup_that_nohup_has_the_bridge_ignore_stays_ignored(tmp_path: Path) -> None:
+    child = Scripted(tmp_path, legacy())
+    with BridgeProcess(child, launch=["nohup", *LAUNCH]) as bridge:
+        bridge.result(modern_call(1))
+        bridge.process.send_signal(signal.SIGHUP)
+        assert echoed(bridge.result(modern_call(2, a=2))) == {"a": 2}
+        bridge.end()
+
+
+def test_a_host_that_does_not_read_any_more_ends_the_bridge(tmp_path: Path) -> None:
+    child = Scripted(tmp_path, legacy())
+    with BridgeProcess(child, reading=False) as bridge:
+        bridge.hang_up()
+        bridge.send(modern_call(1))
+        assert bridge.wait() == 0
+    assert len(child.entries("eof")) == 1
+
+
+# Grandchildren and restarts ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ignore", [[], ["SIGTERM"]])
+def test_a_grandchild_that_holds_the_pipe_is_ended_with_its_group(
+    tmp_path: Path, ignore: list[str]
+) -> None:
+    child = Scripted(tmp_path, legacy(), start=[{"grandchild": False}], ignore=ignore)
+    with BridgeProcess(child) as bridge:
+        bridge.result(modern_call(1))
+        bridge.end()
+        (grandchild,) = child.grandchildren
+        assert_ends(grandchild)
+
+
+def test_a_grandchild_out_of_reach_that_holds_the_pipe_does_not_keep_the_bridge(
+    tmp_path: Path,
+) -> None:
+    child = Scripted(
+        tmp_path,
+        legacy(tools_list=[{"exit": 5}]),
+        start=[{"grandchild": True}],
+        later={"start": []},
+    )
+    with BridgeProcess(child) as bridge:
+        bridge.result(modern_call(1))
+        assert data_of(bridge.error(modern_request(2, "tools/list")))["exitCode"] == 5
+        assert echoed(bridge.result(modern_call(3, a=3))) == {"a": 3}
+        bridge.end()
+        (grandchild,) = child.grandchildren
+        assert is_left(grandchild)
+
+
+def test_a_child_that_closes_its_output_is_ended_and_started_again(tmp_path: Path) -> None:
+    child = Scripted(
+        tmp_path,
+        legacy(tools_list=[{"close stdout": True}]),
+        end=[{"hang": True}],
+        start=[{"lock": str(tmp_path / "lock")}],
+        later={"end": []},
+    )
+    with BridgeProcess(child) as bridge:
+        bridge.result(modern_call(1))
+        assert data_of(bridge.error(modern_request(2, "tools/list")))["reason"] == "child_exited"
+        assert echoed(bridge.result(modern_call(3, a=3))) == {"a": 3}
+        bridge.end()
+    assert [entry["granted"] for entry in child.entries("locked")] == [True, True]
+
+
+def test_there_are_never_two_copies_of_the_child(tmp_path: Path) -> None:
+    # A host that probes and then opens with a handshake gets a fresh process (translation G.2); the
+    # first one takes its time to go.
+    child = Scripted(
+        tmp_path,
+        legacy(),
+        start=[{"lock": str(tmp_path / "lock")}],
+        end=[{"hang": True}],
+        ignore=["SIGTERM"],
+        later={"end": [], "ignore": []},
+    )
+    with BridgeProcess(child) as bridge:
+        bridge.result(modern_request("probe", "server/discover"))
+        assert bridge.result(legacy_opening())["serverInfo"] == INFO
+        bridge.end()
+    assert [entry["granted"] for entry in child.entries("locked")] == [True, True]
+    first, second = child.pids
+    assert child.methods(first)[0] == "server/discover"
+    assert child.methods(second) == ["initialize"]
+
+
+# Bulk --------------------------------------------------------------------------------------------
+
+CALLS = 20_000
+IN_FLIGHT = 1_000
+MANY = 16 << 20
+PAIRS = pytest.mark.parametrize(
+    ("call", "era"),
+    [
+        pytest.param(legacy_call, legacy, id="legacy-legacy"),
+        pytest.param(modern_call, modern, id="modern-modern"),
+        pytest.param(modern_call, legacy, id="modern-legacy"),
+    ],
+)
+
+
+def open_session(bridge: BridgeProcess, call: Callable[..., Object]) -> int:
+    """What a host of that era does first; how many answers it has had then."""
+    if call is legacy_call:
+        bridge.result(legacy_opening("open"))
+        bridge.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+    else:
+        bridge.result(call("open"))
+    return 1
+
+
+@PAIRS
+def test_all_of_many_pipelined_calls_are_answered(
+    tmp_path: Path, call: Callable[..., Object], era: Callable[..., dict[str, Acts]]
+) -> None:
+    with BridgeProcess(Scripted(tmp_path, era(), journal="")) as bridge:
+        before = open_session(bridge, call)
+        step = IN_FLIGHT // 10
+        for first in range(0, CALLS, step):
+            bridge.answers(before + first - IN_FLIGHT + step)
+            bridge.send(*(call(id, number=id) for id in range(first, first + step)))
+        answers = bridge.answers(before + CALLS)
+        bridge.end()
+    echoes = [echoed(cast(Object, answers[id]["result"])) for id in range(CALLS)]
+    assert echoes == [{"number": id} for id in range(CALLS)]
+
+
+@PAIRS
+def test_calls_that_a_host_writes_before_it_reads_anything_are_all_answered(
+    tmp_path: Path, call: Callable[..., Object], era: Callable[..., dict[str, Acts]]
+) -> None:
+    opening = [legacy_opening("open")] if call is legacy_call else []
+    calls = [call(id, text="x" * 500) for id in range(5_000)]
+    with BridgeProcess(Scripted(tmp_path, era(), journal=""), reading=False) as bridge:
+        bridge.send(*opening, *calls)
+        bridge.start_reading()
+        bridge.answers(len(opening) + len(calls))
+        bridge.end()
+
+
+@PAIRS
+def test_an_argument_and_a_result_of_16_mib_arrive_intact(
+    tmp_path: Path, call: Callable[..., Object], era: Callable[..., dict[str, Acts]]
+) -> None:
+    text = "".join(chr(ord("a") + number % 26) for number in range(1024)) * (MANY // 1024)
+    with BridgeProcess(Scripted(tmp_path, era(), journal="")) as bridge:
+        open_session(bridge, call)
+        result = bridge.result(call(1, text=text))
+        bridge.end()
+    assert echoed(result) == {"text": text}
