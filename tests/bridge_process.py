@@ -105,6 +105,7 @@ class BridgeProcess:
         env: Mapping[str, str] | None = None,
         cwd: Path | None = None,
         launch: Sequence[str] = LAUNCH,
+        dashes: bool = True,
         read_stderr: bool = True,
         reading: bool = True,
     ) -> None:
@@ -112,7 +113,7 @@ class BridgeProcess:
         command = child.command if isinstance(child, Scripted) else child
         memory = () if cache else ("--no-cache",)
         self.process = subprocess.Popen(
-            [*launch, *memory, *options, "--", *command],
+            [*launch, *memory, *options, *(["--"] if dashes else []), *command],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -233,7 +234,9 @@ class BridgeProcess:
         """Waits for the answer to a request."""
         with self._news:
             self._news.wait_for(lambda: self._over or id in self._answers, PATIENCE)
-            assert id in self._answers, f"{id!r} was not answered; what came: {str(self.messages)[:2000]}"
+            assert id in self._answers, (
+                f"{id!r} was not answered; what came: {str(self.messages)[:2000]}"
+            )
             return self._answers[id]
 
     def ask(self, request: Object) -> Object:

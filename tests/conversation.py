@@ -8,7 +8,7 @@ A script has one event or effect a line. `>` is what a side sends us, `<` what w
     child > {"id":1,"result":{"tools":[]}}                      the child writes a line
     host  < {"id":1,"result":{"tools":[],$LISTED}}              we write a line to the host
     host  ! not JSON at all                                     the host writes exactly these bytes
-    child ! banner                                              so does the child (\\xNN is a byte)
+    child ! banner                                              so does it (\\xNN: a byte)
     noise   banner                                              shown on stderr as no message
     ended 3                                                     the child process exits, code 3
     ended SIGKILL                                               or is ended by a signal
@@ -18,7 +18,7 @@ A script has one event or effect a line. `>` is what a side sends us, `<` what w
     eof                                                         the host closes its end
     finish 0                                                    we are done, with this exit code
     keep silent                                                 we want this remembered
-    forget                                                      we want what was remembered forgotten
+    forget                                                      or forgotten
 
 Everything that comes out after an event must stand below it, line by line, in the order of each
 destination; nothing else may come out. Every result to a modern host is checked against the wire
@@ -174,7 +174,7 @@ class Conversation:
         if isinstance(result, dict) and isinstance(result.get("protocolVersion"), str):
             self._version = str(result["protocolVersion"])
 
-    # What comes out --------------------------------------------------------------------------------
+    # What comes out ------------------------------------------------------------------------------
 
     def _effects(self) -> list[str]:
         out = self.joint.out

@@ -1,6 +1,7 @@
 """`notifications/cancelled` from a modern host to a legacy child: translation B.9."""
 
 import pytest
+
 from conversation import GREETED, OPENED, PROBED, play
 
 clause = pytest.mark.clause

@@ -1,9 +1,9 @@
 """Finding out the child's era: every row of translation G.3 and G.4, and design D2."""
 
 import pytest
-from conversation import DISCOVERED, GREETED, OPENED, PROBED, Conversation, play
 from msgspec import Raw
 
+from conversation import DISCOVERED, GREETED, OPENED, PROBED, Conversation, play
 from mcp_era_bridge.child_era import Memory
 from mcp_era_bridge.effects import Remembered
 from mcp_era_bridge.opening import Settings
@@ -33,7 +33,7 @@ child < {"id":$PROBE,"method":"server/discover","params":{$META}}
 """
 """A host that never sends `server/discover`: the probe is ours, in its name."""
 
-# G.3: the host is modern -------------------------------------------------------------------------------
+# G.3: the host is modern -------------------------------------------------------------------------
 
 
 @clause("C-13", "C-14", "C-40")
@@ -356,7 +356,7 @@ keep silent
     play(*silent, ask, "after 60" + TIMEOUT.replace('"d"', '"e"'), ask, later + answered)
 
 
-# Late answers, after `initialize` was sent -----------------------------------------------------------
+# Late answers, after `initialize` was sent ------------------------------------------------------
 
 LATE = PROBED + "after 5" + HELLO
 
@@ -448,7 +448,7 @@ child < {"id":"d","method":"server/discover","params":{$META}}
     )
 
 
-# What becomes of initialize ----------------------------------------------------------------------------
+# What becomes of initialize ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("code", [-32602, -32022])
@@ -523,7 +523,7 @@ child < {"id":1,"method":"completion/complete","params":{
     )
 
 
-# What is remembered --------------------------------------------------------------------------------
+# What is remembered -----------------------------------------------------------------------------
 
 INFO = Raw(b'{"name":"old","version":"1"}')
 
@@ -585,7 +585,7 @@ def test_a_child_of_which_nothing_is_right_fails_with_its_own_error() -> None:
     conversation.play('child > {"id":$HELLO,"error":{"code":-32601,"message":"?"}}' + REFUSED)
 
 
-# The user's word -------------------------------------------------------------------------------------
+# The user's word --------------------------------------------------------------------------------
 
 
 def test_a_child_pinned_legacy_is_not_probed() -> None:
@@ -616,7 +616,7 @@ child < {"id":"d","method":"server/discover","params":{$META}}
     )
 
 
-# G.4: the host is legacy -------------------------------------------------------------------------------
+# G.4: the host is legacy ------------------------------------------------------------------------
 
 INITIALIZE = (
     '{"id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},'
@@ -631,9 +631,12 @@ OUR_META = (
 OUR_PROBE = f'\nchild < {{"id":$PROBE,"method":"server/discover","params":{{{OUR_META}}}}}'
 NOT_BRIDGED = """
 host  < {"id":0,"error":{"code":-32603,
-         "message":"This server speaks only 2026-07-28 and this host opens with initialize; $NOT_YET",
+         "message":"This server speaks only 2026-07-28 and $NOT_YET",
          "data":{"source":"mcp-bridge","reason":"not_bridged"}}}
-""".replace("$NOT_YET", "this version of mcp-bridge does not join the two")
+""".replace(
+    "$NOT_YET",
+    "this host opens with initialize; this version of mcp-bridge does not join the two",
+)
 
 
 def test_a_legacy_host_is_relayed_to_a_child_that_answers_its_initialize() -> None:
@@ -774,7 +777,7 @@ def test_a_child_pinned_modern_is_asked_who_it_is_for_a_legacy_host() -> None:
     )
 
 
-# The verdict stands for one process --------------------------------------------------------------------
+# The verdict stands for one process -------------------------------------------------------------
 
 
 @clause("C-39")

@@ -1,8 +1,8 @@
 """What a legacy child says unasked, badly, or to nobody: translation C, design D11."""
 
 import pytest
-from conversation import GREETED, OPENED, Conversation, play
 
+from conversation import GREETED, OPENED, Conversation, play
 from mcp_era_wire.dirty import LongLine
 
 clause = pytest.mark.clause

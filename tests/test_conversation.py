@@ -1,6 +1,7 @@
 """The player of conversations notices what it is there to notice."""
 
 import pytest
+
 from conversation import DISCOVERED, OPENED, check_legacy_request, check_modern_result, play
 
 

@@ -55,7 +55,7 @@ def serve_one(bridge: BridgeProcess) -> None:
     bridge.end()
 
 
-# Modules -----------------------------------------------------------------------------------------
+# Modules ----------------------------------------------------------------------------------------
 
 LAUNCHES = pytest.mark.parametrize("launched", ["as command", "by python -m"])
 
@@ -146,7 +146,7 @@ def test_help_is_not_disturbed_by_modules_of_the_host(
     assert (done.returncode, done.stderr) == (0, "")
 
 
-# Variables, folders, arguments -------------------------------------------------------------------
+# Variables, folders, arguments ------------------------------------------------------------------
 
 
 def test_the_childs_environment_is_the_hosts_without_our_variables(tmp_path: Path) -> None:
@@ -242,7 +242,7 @@ def test_cwd_is_relative_to_the_hosts_and_holds_for_a_relative_command(
     assert [start["cwd"] for start in child.entries("start")] == [str(tmp_path / "inner")] * 2
 
 
-# Descriptors and signals -------------------------------------------------------------------------
+# Descriptors and signals ------------------------------------------------------------------------
 
 
 @on_linux
@@ -282,11 +282,12 @@ def test_the_childs_signals_have_their_default_action(tmp_path: Path) -> None:
     with BridgeProcess(server) as bridge:
         bridge.error(modern_call(1))
         bridge.end()
-    told = [line.split() for line in found.read_text().splitlines()]
+    # Signals 32 and above: posix_spawn leaves two that are the C library's own ignored.
+    told = [int(mask, 16) & 0x7FFF_FFFF for mask in re.findall(r":\s*(\S+)", found.read_text())]
     # Without us, in the first process, and in a later one, which is not started in the same way.
     assert len(told) >= 6
     assert told == told[:2] * (len(told) // 2)
-    assert int(told[1][1], 16) & 1 << (signal.SIGPIPE - 1) == 0
+    assert told[1] & 1 << (signal.SIGPIPE - 1) == 0
 
 
 @on_linux

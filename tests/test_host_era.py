@@ -1,8 +1,8 @@
 """Who the host is, from its first decisive message: translation G.1, G.2, design D1."""
 
 import pytest
-from conversation import GREETED, MACROS, OPENED, PROBED, play
 
+from conversation import GREETED, MACROS, OPENED, PROBED, play
 from mcp_era_bridge.opening import Settings
 
 clause = pytest.mark.clause
@@ -115,7 +115,7 @@ host  < {{"id":"i","result":{{"protocolVersion":"2025-06-18","capabilities":{{}}
     )
 
 
-# A host that changes its mind -------------------------------------------------------------------------
+# A host that changes its mind -------------------------------------------------------------------
 
 
 def test_initialize_after_a_discover_that_was_not_answered_starts_the_child_afresh() -> None:
@@ -183,7 +183,7 @@ child < {"id":1,"method":"tools/list","params":{$META}}
     )
 
 
-# Waiting --------------------------------------------------------------------------------------------
+# Waiting ----------------------------------------------------------------------------------------
 
 
 def test_requests_that_wait_are_served_in_their_order() -> None:

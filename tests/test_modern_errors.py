@@ -1,6 +1,7 @@
 """How the errors of a legacy child reach a modern host: translation B.8."""
 
 import pytest
+
 from conversation import MACROS, OPENED, play
 
 clause = pytest.mark.clause

@@ -1,8 +1,8 @@
 """What a modern host may ask and how it is refused: translation B.1, B.4, B.7."""
 
 import pytest
-from conversation import MACROS, OPENED, play
 
+from conversation import MACROS, OPENED, play
 from mcp_era_bridge.opening import Settings
 
 clause = pytest.mark.clause
@@ -57,7 +57,8 @@ def test_json_that_is_no_request_is_an_invalid_request(line: str, id: str | None
     member = f'"id":{id},' if id else ""
     play(
         OPENED,
-        f'host  ! {line}\nhost  < {{{member}"error":{{"code":-32600,"message":"Invalid request"}}}}',
+        f"host  ! {line}\n"
+        f'host  < {{{member}"error":{{"code":-32600,"message":"Invalid request"}}}}',
         SERVED_AFTER_ALL,
     )
 
@@ -126,7 +127,8 @@ def test_a_request_without_its_envelope_is_refused_whatever_came_before(
         OPENED,
         f"""
 host  > {{"id":1,"method":"tools/list"{params}}}
-host  < {{"id":1,"error":{{"code":-32602,"message":"Missing or malformed request metadata: {key}"}}}}
+host  < {{"id":1,"error":{{"code":-32602,
+         "message":"Missing or malformed request metadata: {key}"}}}}
 """,
         SERVED_AFTER_ALL,
     )
@@ -292,7 +294,8 @@ def test_a_request_state_that_is_not_ours_is_refused(method: str, state: str, re
     play(
         OPENED,
         f"""
-host  > {{"id":1,"method":"{method}","params":{{"name":"x","uri":"x:y","requestState":{state},$META}}}}
+host  > {{"id":1,"method":"{method}",
+        "params":{{"name":"x","uri":"x:y","requestState":{state},$META}}}}
 host  < {{"id":1,"error":{{"code":-32602,"message":"requestState was not accepted",
          "data":{{"reason":"{reason}"}}}}}}
 """,

@@ -3,9 +3,9 @@
 import json
 
 import pytest
-from conversation import GREETED, OPENED, PROBED, play
 from msgspec import Raw
 
+from conversation import GREETED, OPENED, PROBED, play
 from mcp_era_modern.results import Completer, mended_tool
 
 clause = pytest.mark.clause
@@ -14,7 +14,8 @@ PARAMS = {
     "tools/call": '"name":"t"',
     "prompts/get": '"name":"p"',
     "resources/read": '"uri":"x:y"',
-    "completion/complete": '"ref":{"type":"ref/prompt","name":"p"},"argument":{"name":"a","value":""}',
+    "completion/complete": '"ref":{"type":"ref/prompt","name":"p"},'
+    '"argument":{"name":"a","value":""}',
 }
 
 
@@ -276,7 +277,7 @@ def test_a_large_result_is_passed_on_in_pieces_and_never_copied() -> None:
     assert len(pieces[0]) == len(memoryview(result)) - 1
 
 
-# server/discover -----------------------------------------------------------------------------------
+# server/discover -------------------------------------------------------------------------------
 
 
 @clause("S-44", "S-85", "S-97", "S-103", "S-114", "S-116", "S-45")

@@ -40,7 +40,7 @@ def data_of(error: Object) -> Object:
     return data
 
 
-# The first request -------------------------------------------------------------------------------
+# The first request ------------------------------------------------------------------------------
 
 
 def test_the_first_request_of_a_modern_host_is_served_by_a_legacy_child(tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_era_modern_sends_neither_probe_nor_initialize(tmp_path: Path) -> None:
     assert child.received() == [request]
 
 
-# A slow initialize -------------------------------------------------------------------------------
+# A slow initialize ------------------------------------------------------------------------------
 
 
 def test_a_child_that_never_wrote_is_left_alone_after_the_initialize_timeout(
@@ -144,7 +144,7 @@ def test_a_child_that_wrote_something_is_started_again_after_the_initialize_time
     assert [entry["granted"] for entry in child.entries("locked")] == [True, True]
 
 
-# A crash -----------------------------------------------------------------------------------------
+# A crash ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -209,7 +209,7 @@ def test_a_legacy_session_ends_with_its_child(tmp_path: Path) -> None:
         assert bridge.wait() == 3
 
 
-# A command that cannot be run --------------------------------------------------------------------
+# A command that cannot be run -------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("request_line", [modern_call(1), legacy_opening(1)])
@@ -241,7 +241,7 @@ def test_a_file_that_cannot_be_executed_fails_every_request(
         bridge.end()
 
 
-# The end -----------------------------------------------------------------------------------------
+# The end ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("era", [legacy, modern])
@@ -344,7 +344,7 @@ def test_a_host_that_does_not_read_any_more_ends_the_bridge(tmp_path: Path) -> N
     assert len(child.entries("eof")) == 1
 
 
-# Grandchildren and restarts ----------------------------------------------------------------------
+# Grandchildren and restarts ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("ignore", [[], ["SIGTERM"]])
@@ -414,7 +414,7 @@ def test_there_are_never_two_copies_of_the_child(tmp_path: Path) -> None:
     assert child.methods(second) == ["initialize"]
 
 
-# Bulk --------------------------------------------------------------------------------------------
+# Bulk -------------------------------------------------------------------------------------------
 
 CALLS = 20_000
 IN_FLIGHT = 1_000

@@ -35,13 +35,18 @@ class Log:
     def noise(self, line: bytes, now: float) -> None:
         """Shows a line of the child's stdout that is no message: 20 in 10 s, then a count."""
         if now - self._noise_since > _WINDOW:
-            if self._noise > _NOISE_A_WINDOW:
-                more = self._noise - _NOISE_A_WINDOW
-                self.sink.write(b"mcp-bridge: %d more lines that are no message\n" % more)
-            self._noise, self._noise_since = 0, now
+            self.count_noise()
+            self._noise_since = now
         self._noise += 1
         if self._noise <= _NOISE_A_WINDOW:
             self.sink.write(b"mcp-bridge: not a message: " + line[:1000] + b"\n")
+
+    def count_noise(self) -> None:
+        """Says how many such lines have not been shown; to be called at the end, too."""
+        more = self._noise - _NOISE_A_WINDOW
+        if more > 0:
+            self.sink.write(b"mcp-bridge: %d more lines that are not messages\n" % more)
+        self._noise = 0
 
 
 def _renderer(as_json: bool) -> Callable[[Note], str]:

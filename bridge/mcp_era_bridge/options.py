@@ -126,7 +126,7 @@ class Invocation:
 
     def flag(self, option: Option) -> bool:
         """Whether a flag is set."""
-        return self.text(option) in _TRUE
+        return self.text(option).lower() in _TRUE
 
     def child_environment(self, environ: Mapping[str, str]) -> dict[str, str]:
         """The server's environment: the host's, without our variables, with `--env`."""

@@ -87,6 +87,8 @@ class Shell:
             with trio.move_on_after(_FLUSH):
                 await self._host_out.wait_empty()
             nursery.cancel_scope.cancel()
+        self._log.count_noise()
+        self._sink.count_dropped()
         return self._exit_code
 
     # Tasks ---------------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ def start() -> int:
     cwd = invocation.text(options.CWD)
     if cwd:
         os.chdir(cwd)
-    command = Command(invocation.command, invocation.child_environment(os.environ))
+    command = Command(invocation.command, invocation.child_environment(_environment()))
     first: Spawned | str
     try:
         first = spawn(command)
@@ -50,3 +50,16 @@ def _occupy_standard_descriptors() -> None:
         if fd > 2:
             os.close(fd)
             return
+
+
+def _environment() -> dict[str, str]:
+    """The environment as the host gave it: Python itself sets LC_CTYPE where there is no locale."""
+    environ = dict(os.environ)
+    try:
+        with open("/proc/self/environ", "rb") as file:
+            given = file.read().split(b"\0")
+    except OSError:
+        return environ
+    if not any(pair.startswith(b"LC_CTYPE=") for pair in given):
+        environ.pop("LC_CTYPE", None)
+    return environ

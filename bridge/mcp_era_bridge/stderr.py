@@ -13,6 +13,7 @@ from collections import deque
 import trio
 
 from mcp_era_bridge.pipes import wait_readable
+from mcp_era_wire.envelope import Buffer
 
 _SLICE = 4096
 """A pipe that is writable takes this much without blocking (PIPE_BUF)."""
@@ -41,7 +42,7 @@ class StderrSink:
         """Writes at once what can be written and drops the rest."""
         view = memoryview(text)
         while view:
-            if not self._writable() or not self._put(view[:_SLICE]):
+            if not self._put(view[:_SLICE]):
                 self._drop(len(view))
                 return
             view = view[_SLICE:]
@@ -52,7 +53,7 @@ class StderrSink:
         while view:
             if not self._writable() and not self._stuck:
                 await self._wait_a_moment()
-            if not self._writable() or not self._put(view[:_SLICE]):
+            if not self._put(view[:_SLICE]):
                 self._drop(len(view))
                 return
             view = view[_SLICE:]
@@ -65,15 +66,23 @@ class StderrSink:
                 return
 
     def _put(self, piece: memoryview) -> bool:
-        if self.dropped:
-            said = b"mcp-bridge: %d bytes of stderr were dropped\n" % self.dropped
-            self.dropped = 0
-            piece = memoryview(said + piece.tobytes())[:_SLICE]
+        self.count_dropped()
+        if self.dropped or not self._writable():
+            return False
+        self._stuck = False
+        return self._write(piece)
+
+    def count_dropped(self) -> None:
+        """Says how much was dropped, as soon as somebody reads; to be called at the end, too."""
+        if self.dropped and self._writable():
+            if self._write(b"mcp-bridge: %d bytes of stderr were dropped\n" % self.dropped):
+                self.dropped = 0
+
+    def _write(self, piece: Buffer) -> bool:
         try:
             os.write(self._fd, piece)
         except OSError:
             return False
-        self._stuck = False
         return True
 
     def _drop(self, size: int) -> None:

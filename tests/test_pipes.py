@@ -1,0 +1,519 @@
+"""Pipes as raw descriptors: order, back-pressure, ends of all kinds (design: the way of one line).
+
+First the parts over pipes of their own, then the bridge with other things than pipes for its stdin
+and stdout.
+"""
+
+import contextlib
+import json
+import os
+import socket
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, cast
+
+import pytest
+import trio
+from bridge_process import LAUNCH, host_environment, legacy_opening, modern_call
+from children import PATIENCE, Scripted, legacy, modern
+from hypothesis import given
+from hypothesis import strategies as st
+from mcp_era_bridge.pipes import Inlet, Outlet, Traffic
+from scripted_child import Object
+from trio.testing import wait_all_tasks_blocked
+
+MORE_THAN_A_PIPE_HOLDS = 1 << 20
+
+
+class Pipe:
+    """A pipe whose writing end never blocks; the ends close with the test."""
+
+    def __init__(self) -> None:
+        self.reading, self.writing = os.pipe()
+        os.set_blocking(self.writing, False)
+        self._open = {self.reading, self.writing}
+
+    def forget(self, fd: int) -> None:
+        """Somebody else has closed it."""
+        self._open.discard(fd)
+
+    def close(self, fd: int) -> None:
+        os.close(fd)
+        self.forget(fd)
+
+    def close_all(self) -> None:
+        for fd in list(self._open):
+            self.close(fd)
+
+    def take(self, size: int) -> bytes:
+        """Reads just so many bytes, which must be there."""
+        os.set_blocking(self.reading, False)
+        taken = b""
+        while len(taken) < size:
+            taken += os.read(self.reading, size - len(taken))
+        return taken
+
+    async def read(self, size: int) -> bytes:
+        """Reads so many bytes, as they come."""
+        taken = bytearray()
+        with trio.fail_after(PATIENCE):
+            while len(taken) < size:
+                await trio.lowlevel.wait_readable(self.reading)
+                taken += os.read(self.reading, size - len(taken))
+        return bytes(taken)
+
+
+@pytest.fixture
+def pipe() -> Iterator[Pipe]:
+    made = Pipe()
+    yield made
+    made.close_all()
+
+
+@pytest.fixture
+def other() -> Iterator[Pipe]:
+    made = Pipe()
+    yield made
+    made.close_all()
+
+
+def numbered(size: int) -> bytes:
+    return b"".join(b"%d," % number for number in range(size // 4 + 4))[:size]
+
+
+# Outlet ------------------------------------------------------------------------------------------
+
+
+async def test_what_a_pipe_takes_is_written_at_once(pipe: Pipe) -> None:
+    outlet = Outlet(pipe.writing)
+    outlet.write([b"one ", memoryview(b"two "), bytearray(b"three")])
+    assert pipe.take(13) == b"one two three"
+    assert (outlet.backlog, outlet.broken) == (0, False)
+
+
+async def test_nothing_to_write_is_fine(pipe: Pipe) -> None:
+    outlet = Outlet(pipe.writing)
+    outlet.write([])
+    outlet.write([b"", b""])
+    outlet.write([b"x"])
+    assert pipe.take(1) == b"x"
+    assert outlet.backlog == 0
+
+
+async def test_what_a_pipe_does_not_take_is_counted_and_follows_by_itself(
+    pipe: Pipe, nursery: trio.Nursery
+) -> None:
+    outlet = Outlet(pipe.writing)
+    nursery.start_soon(outlet.drain)
+    text = numbered(MORE_THAN_A_PIPE_HOLDS)
+    outlet.write([text])
+    assert 0 < outlet.backlog < len(text)
+    assert await pipe.read(len(text)) == text
+    with trio.fail_after(PATIENCE):
+        await outlet.wait_empty()
+    assert outlet.backlog == 0
+
+
+async def test_order_is_kept_while_something_is_left_over(
+    pipe: Pipe, nursery: trio.Nursery
+) -> None:
+    outlet = Outlet(pipe.writing)
+    nursery.start_soon(outlet.drain)
+    pieces = [b"<%d>" % number * (number % 7000) for number in range(500)]
+    expected = b"".join(pieces)
+    read = b""
+    while pieces:
+        batch, pieces = pieces[:9], pieces[9:]
+        outlet.write(batch)
+        read += await pipe.read(1000)
+    read += await pipe.read(len(expected) - len(read))
+    assert read == expected
+    assert outlet.backlog == 0
+
+
+@given(st.lists(st.lists(st.integers(0, 300_000), max_size=4), max_size=6), st.data())
+def test_any_sizes_of_writes_and_reads_keep_the_bytes_in_order(
+    writes: list[list[int]], data: st.DataObject
+) -> None:
+    async def write_and_read() -> None:
+        pipe = Pipe()
+        outlet = Outlet(pipe.writing)
+        wanted = read = b""
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(outlet.drain)
+            for sizes in writes:
+                pieces = [bytes([65 + len(wanted) % 26]) * size for size in sizes]
+                wanted += b"".join(pieces)
+                outlet.write(pieces)
+                ready = len(wanted) - len(read)
+                read += await pipe.read(data.draw(st.integers(0, ready)) if ready else 0)
+                assert outlet.backlog <= len(wanted) - len(read)
+            read += await pipe.read(len(wanted) - len(read))
+            nursery.cancel_scope.cancel()
+        pipe.close_all()
+        assert read == wanted
+
+    trio.run(write_and_read)
+
+
+async def test_waiting_for_low_water_ends_before_everything_is_out(
+    pipe: Pipe, nursery: trio.Nursery
+) -> None:
+    outlet = Outlet(pipe.writing, low_water=MORE_THAN_A_PIPE_HOLDS)
+    nursery.start_soon(outlet.drain)
+    outlet.write([numbered(3 * MORE_THAN_A_PIPE_HOLDS)])
+    low = trio.Event()
+
+    async def wait_low() -> None:
+        await outlet.wait_low()
+        low.set()
+
+    nursery.start_soon(wait_low)
+    await wait_all_tasks_blocked()
+    assert not low.is_set()
+    await pipe.read(2 * MORE_THAN_A_PIPE_HOLDS)
+    with trio.fail_after(PATIENCE):
+        await low.wait()
+    assert 0 < outlet.backlog <= MORE_THAN_A_PIPE_HOLDS
+    nursery.cancel_scope.cancel()
+
+
+async def test_a_pipe_that_nobody_reads_any_more_is_broken(pipe: Pipe) -> None:
+    outlet = Outlet(pipe.writing)
+    pipe.close(pipe.reading)
+    outlet.write([b"x"])
+    assert outlet.broken
+    outlet.write([b"y"])
+    assert outlet.backlog == 0
+    with trio.fail_after(PATIENCE):
+        await outlet.wait_empty()
+
+
+async def test_a_reader_that_leaves_in_the_middle_wakes_whoever_waits(
+    pipe: Pipe, nursery: trio.Nursery
+) -> None:
+    outlet = Outlet(pipe.writing)
+    nursery.start_soon(outlet.drain)
+    outlet.write([numbered(MORE_THAN_A_PIPE_HOLDS)])
+    woken = trio.Event()
+
+    async def wait_empty() -> None:
+        await outlet.wait_empty()
+        woken.set()
+
+    nursery.start_soon(wait_empty)
+    await wait_all_tasks_blocked()
+    pipe.close(pipe.reading)
+    with trio.fail_after(PATIENCE):
+        await woken.wait()
+    assert (outlet.broken, outlet.backlog) == (True, 0)
+    nursery.cancel_scope.cancel()
+
+
+async def test_closing_ends_the_draining_and_is_the_readers_end_of_file(pipe: Pipe) -> None:
+    outlet = Outlet(pipe.writing)
+    with trio.fail_after(PATIENCE):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(outlet.drain)
+            outlet.write([numbered(MORE_THAN_A_PIPE_HOLDS)])
+            await wait_all_tasks_blocked()
+            outlet.close()
+            pipe.forget(pipe.writing)
+    outlet.close()
+    assert outlet.closed
+    while os.read(pipe.reading, 1 << 16):
+        pass
+
+
+# Inlet and Traffic -------------------------------------------------------------------------------
+
+
+class Heard:
+    """What an inlet handed on, and waits for it."""
+
+    def __init__(self) -> None:
+        self.text = b""
+        self.ends = 0
+        self._news = trio.Event()
+
+    def __call__(self, chunk: bytes) -> None:
+        self.text += chunk
+        self.ends += not chunk
+        self._news.set()
+
+    async def size(self, size: int) -> None:
+        with trio.fail_after(PATIENCE):
+            while len(self.text) < size:
+                self._news = trio.Event()
+                await self._news.wait()
+
+
+def inlet_of(pipe: Pipe, heard: Heard, outlet: Outlet | None = None, high_water: int = 0) -> Inlet:
+    return Inlet(pipe.reading, heard, lambda: outlet, high_water=high_water)
+
+
+async def test_everything_is_handed_on_and_then_one_empty_chunk(pipe: Pipe) -> None:
+    heard = Heard()
+    text = numbered(3 * MORE_THAN_A_PIPE_HOLDS)
+    os.set_blocking(pipe.writing, True)
+
+    def write() -> None:
+        view = memoryview(text)
+        while view:
+            view = view[os.write(pipe.writing, view) :]
+        pipe.close(pipe.writing)
+
+    with trio.fail_after(PATIENCE):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(inlet_of(pipe, heard).run, Traffic())
+            nursery.start_soon(trio.to_thread.run_sync, write)
+    assert (heard.text, heard.ends) == (text, 1)
+
+
+async def test_nothing_is_read_while_the_destination_has_too_much_unsent(
+    pipe: Pipe, other: Pipe, nursery: trio.Nursery
+) -> None:
+    heard = Heard()
+    outlet = Outlet(other.writing)
+    nursery.start_soon(outlet.drain)
+    nursery.start_soon(inlet_of(pipe, heard, outlet, 1000).run, Traffic())
+    os.write(pipe.writing, b"first")
+    await heard.size(5)
+    outlet.write([numbered(MORE_THAN_A_PIPE_HOLDS)])
+    assert outlet.backlog > 1000
+    # The one read that was under way.
+    os.write(pipe.writing, b"second")
+    await heard.size(11)
+    os.write(pipe.writing, b"third")
+    await wait_all_tasks_blocked()
+    assert heard.text == b"firstsecond"
+    await other.read(MORE_THAN_A_PIPE_HOLDS)
+    await heard.size(16)
+    assert heard.text == b"firstsecondthird"
+    nursery.cancel_scope.cancel()
+
+
+async def test_what_is_below_the_high_water_does_not_stop_the_reading(
+    pipe: Pipe, other: Pipe, nursery: trio.Nursery
+) -> None:
+    heard = Heard()
+    outlet = Outlet(other.writing)
+    outlet.write([numbered(MORE_THAN_A_PIPE_HOLDS)])
+    assert outlet.backlog > 0
+    nursery.start_soon(inlet_of(pipe, heard, outlet, MORE_THAN_A_PIPE_HOLDS).run, Traffic())
+    for number in range(10):
+        os.write(pipe.writing, b"x")
+        await heard.size(number + 1)
+    nursery.cancel_scope.cancel()
+
+
+async def test_a_destination_that_takes_nothing_stops_the_reading_for_so_long_only(
+    pipe: Pipe, other: Pipe, nursery: trio.Nursery, autojump_clock: trio.testing.MockClock
+) -> None:
+    heard = Heard()
+    outlet = Outlet(other.writing)
+    outlet.write([numbered(MORE_THAN_A_PIPE_HOLDS)])
+    inlet = Inlet(pipe.reading, heard, lambda: outlet, high_water=1000, stall=30)
+    nursery.start_soon(inlet.run, Traffic())
+    started = trio.current_time()
+    os.write(pipe.writing, b"a")
+    await heard.size(1)
+    os.write(pipe.writing, b"b")
+    while len(heard.text) < 2:
+        await trio.sleep(1)
+    assert 30 <= trio.current_time() - started <= 31
+    os.write(pipe.writing, b"c")
+    await heard.size(3)
+    assert trio.current_time() - started <= 31
+    nursery.cancel_scope.cancel()
+
+
+async def test_an_end_is_seen_even_if_the_destination_takes_nothing_any_more(
+    pipe: Pipe, other: Pipe, nursery: trio.Nursery, autojump_clock: trio.testing.MockClock
+) -> None:
+    heard = Heard()
+    outlet = Outlet(other.writing)
+    outlet.write([numbered(MORE_THAN_A_PIPE_HOLDS)])
+    inlet = Inlet(pipe.reading, heard, lambda: outlet, high_water=1000, stall=30)
+    os.write(pipe.writing, b"last")
+    pipe.close(pipe.writing)
+    with trio.fail_after(60):
+        await inlet.run(Traffic())
+    assert (heard.text, heard.ends) == (b"last", 1)
+    nursery.cancel_scope.cancel()
+
+
+async def test_a_conversation_over_two_pipes_goes_on_by_itself(pipe: Pipe, other: Pipe) -> None:
+    """Each end answers what the other one says, until one of them is tired of it."""
+    back, forth = Outlet(pipe.writing), Outlet(other.writing)
+    traffic = Traffic()
+    rounds: list[bytes] = []
+
+    def answer(chunk: bytes) -> None:
+        rounds.append(chunk)
+        if len(rounds) >= 2000:
+            for outlet, ours in ((back, pipe), (forth, other)):
+                outlet.close()
+                ours.forget(ours.writing)
+        elif chunk:
+            (back if chunk == b"forth" else forth).write(
+                [b"back" if chunk == b"forth" else b"forth"]
+            )
+
+    with trio.fail_after(PATIENCE):
+        async with trio.open_nursery() as nursery:
+            for reading in (pipe.reading, other.reading):
+                inlet = Inlet(reading, answer, lambda: None, high_water=0)
+                nursery.start_soon(inlet.run, traffic)
+            forth.write([b"forth"])
+    assert [chunk for chunk in rounds if chunk] == [b"forth", b"back"] * 1000
+
+
+async def test_two_inlets_do_not_keep_each_other_from_being_read(
+    pipe: Pipe, other: Pipe, nursery: trio.Nursery
+) -> None:
+    traffic = Traffic()
+    busy, quiet = Heard(), Heard()
+    stop = trio.Event()
+
+    async def chatter() -> None:
+        while not stop.is_set():
+            with contextlib.suppress(BlockingIOError):
+                os.write(pipe.writing, b"x" * 1000)
+            await trio.lowlevel.checkpoint()
+
+    nursery.start_soon(inlet_of(pipe, busy).run, traffic)
+    nursery.start_soon(inlet_of(other, quiet).run, traffic)
+    nursery.start_soon(chatter)
+    for number in range(20):
+        await busy.size(len(busy.text) + 1)
+        os.write(other.writing, b".")
+        await quiet.size(number + 1)
+    stop.set()
+    nursery.cancel_scope.cancel()
+
+
+# Other things than pipes -------------------------------------------------------------------------
+
+
+def requests(count: int, size: int = 0) -> bytes:
+    calls: list[Object] = [modern_call(id, text="x" * size) for id in range(count)]
+    return b"".join(json.dumps(call).encode() + b"\n" for call in calls)
+
+
+def run_on(child: Scripted, stdin: IO[bytes] | int, stdout: IO[bytes] | int) -> bytes:
+    """Runs the bridge on these to its end; what it wrote, if that is a pipe."""
+    done = subprocess.run(
+        [*LAUNCH, "--no-cache", "--", *child.command],
+        env=host_environment(),
+        stdin=stdin,
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+        timeout=PATIENCE,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    return done.stdout
+
+
+def ids(text: bytes) -> list[object]:
+    return [cast(Object, json.loads(line))["id"] for line in text.splitlines()]
+
+
+@pytest.mark.parametrize("era", ["legacy", "modern"])
+def test_requests_from_a_file_are_answered(tmp_path: Path, era: str) -> None:
+    child = Scripted(tmp_path, legacy() if era == "legacy" else modern())
+    (tmp_path / "requests").write_bytes(requests(300, size=10_000))
+    with open(tmp_path / "requests", "rb") as file:
+        assert ids(run_on(child, file, subprocess.PIPE)) == [*range(300)]
+
+
+def test_a_file_without_a_line_feed_at_its_end_is_answered_whole(tmp_path: Path) -> None:
+    child = Scripted(tmp_path, legacy())
+    (tmp_path / "requests").write_bytes(requests(3).rstrip(b"\n"))
+    with open(tmp_path / "requests", "rb") as file:
+        assert ids(run_on(child, file, subprocess.PIPE)) == [0, 1, 2]
+
+
+def test_answers_can_go_to_a_file(tmp_path: Path) -> None:
+    child = Scripted(tmp_path, legacy())
+    (tmp_path / "requests").write_bytes(requests(100, size=10_000))
+    with open(tmp_path / "requests", "rb") as stdin, open(tmp_path / "answers", "wb") as stdout:
+        run_on(child, stdin, stdout)
+    assert ids((tmp_path / "answers").read_bytes()) == [*range(100)]
+
+
+def test_no_input_at_all_ends_the_bridge_and_the_child(tmp_path: Path) -> None:
+    child = Scripted(tmp_path, legacy())
+    assert run_on(child, subprocess.DEVNULL, subprocess.PIPE) == b""
+    assert child.methods() == []
+
+
+def test_nobody_wants_the_answers_and_all_ends_well(tmp_path: Path) -> None:
+    child = Scripted(tmp_path, legacy())
+    (tmp_path / "requests").write_bytes(requests(10))
+    with open(tmp_path / "requests", "rb") as file:
+        run_on(child, file, subprocess.DEVNULL)
+    assert child.methods().count("tools/call") == 10
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_a_host_may_use_sockets_as_many_do(tmp_path: Path, shared: bool) -> None:
+    child = Scripted(tmp_path, legacy())
+    ours, theirs = socket.socketpair()
+    more_ours, more_theirs = socket.socketpair()
+    stdout = theirs if shared else more_theirs
+    process = subprocess.Popen(
+        [*LAUNCH, "--no-cache", "--", *child.command],
+        env=host_environment(),
+        stdin=theirs.fileno(),
+        stdout=stdout.fileno(),
+    )
+    with ours, more_ours, process:
+        theirs.close()
+        more_theirs.close()
+        ours.sendall(json.dumps(legacy_opening(1)).encode() + b"\n")
+        reading = ours if shared else more_ours
+        reading.settimeout(PATIENCE)
+        with reading.makefile("rb") as answers:
+            assert ids(answers.readline()) == [1]
+            ours.shutdown(socket.SHUT_WR)
+            assert answers.read() == b""
+        assert process.wait(PATIENCE) == 0
+
+
+@pytest.mark.parametrize("blocking", [True, False])
+def test_the_flags_of_stdout_are_as_they_were_at_the_end(tmp_path: Path, blocking: bool) -> None:
+    child = Scripted(tmp_path, legacy())
+    reading, writing = os.pipe()
+    try:
+        os.set_blocking(writing, blocking)
+        run_on(child, subprocess.DEVNULL, writing)
+        assert os.get_blocking(writing) is blocking
+    finally:
+        os.close(reading)
+        os.close(writing)
+
+
+def test_a_bridge_that_shares_its_stderr_leaves_its_flags_alone(tmp_path: Path) -> None:
+    child = Scripted(tmp_path, legacy(), start=[{"stderr": "hello\n"}])
+    reading, writing = os.pipe()
+    try:
+        (tmp_path / "requests").write_bytes(requests(1))
+        with open(tmp_path / "requests", "rb") as file:
+            process = subprocess.Popen(
+                [*LAUNCH, "--no-cache", "--", *child.command],
+                env=host_environment(),
+                stdin=file,
+                stdout=subprocess.PIPE,
+                stderr=writing,
+            )
+        with process:
+            assert process.stdout is not None
+            assert ids(process.stdout.readline()) == [0]
+            assert os.get_blocking(writing)
+            assert process.wait(PATIENCE) == 0
+        assert os.read(reading, 100) == b"hello\n"
+    finally:
+        os.close(reading)
+        os.close(writing)

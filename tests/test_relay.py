@@ -1,0 +1,214 @@
+"""Matched pairs: lines go as the bytes that came: translation F."""
+
+import pytest
+
+from conversation import PROBED, Conversation, play
+from mcp_era_bridge.opening import Settings
+
+MODERN_RESULT = '{"supportedVersions":["2026-07-28"]}'
+MODERN_PAIR = (
+    PROBED
+    + f"""
+child > {{"id":$PROBE,"result":{MODERN_RESULT}}}
+host  < {{"id":"d","result":{MODERN_RESULT}}}
+"""
+)
+INITIALIZE = '{"id":0,"method":"initialize","params":{"protocolVersion":"2025-03-26"}}'
+INITIALIZED = '{"id":0,"result":{"protocolVersion":"2025-03-26","capabilities":{}}}'
+LEGACY_PAIR = f"""
+host  > {INITIALIZE}
+child < {INITIALIZE}
+child > {INITIALIZED}
+host  < {INITIALIZED}
+"""
+PAIRS = [MODERN_PAIR, LEGACY_PAIR]
+
+
+def relayed(conversation: Conversation, line: bytes, to_child: bool) -> bytes:
+    """What comes out at the other end for `line`."""
+    joint = conversation.joint
+    if to_child:
+        joint.from_host([line], line.isascii(), conversation.now)
+        pieces, joint.out.to_child[:] = list(joint.out.to_child), []
+    else:
+        joint.from_child(joint.process, [line], line.isascii(), conversation.now)
+        pieces, joint.out.to_host[:] = list(joint.out.to_host), []
+    return b"".join(pieces)
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+@pytest.mark.parametrize("to_child", [True, False])
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"jsonrpc":"2.0","id":1,"method":"x","params":{"n":1.50,"e":1e400,"n":2}}',
+        b'{ "id" : "\\u00fc" ,"method":"x", "jsonrpc": "2.0" } \r',
+        b'{"jsonrpc":"2.0","id":1.5,"method":"x"}',
+        b'{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"t"}}',
+        b'{"jsonrpc":"2.0","id":7,"result":{"resultType":"x.example/odd","v":[1,null,1.0]}}',
+        b'{"jsonrpc":"2.0","id":null,"error":{"code":-32002,"message":"m"}}',
+        '{"jsonrpc":"2.0","id":7,"result":{"text":"caf\u00e9 \U0001f512"}}'.encode(),
+        b'{"jsonrpc":"2.0","id":7,"result":{"text":"caf\xe9"}}',
+        b'{"jsonrpc":"2.0","id":7,"result":{"v":NaN}}',
+        b'[{"jsonrpc":"2.0","id":1,"method":"x"},{"jsonrpc":"2.0","id":2,"result":{}}]',
+    ],
+)
+def test_a_line_goes_on_byte_for_byte(pair: str, to_child: bool, line: bytes) -> None:
+    assert relayed(play(pair), line, to_child) == line + b"\n"
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+@pytest.mark.parametrize("line", [b"not JSON", b"{}", b"", b"[]", b'{"id":1}', b"\xff\xfe"])
+def test_the_child_judges_what_the_host_says(pair: str, line: bytes) -> None:
+    assert relayed(play(pair), line, True) == line + b"\n"
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Starting server...",
+        "42",
+        '"x"',
+        "{}",
+        "[]",
+        "[1,2]",
+        '{"level":"info","msg":"log"}',
+        '{"id":1}',
+        "{not",
+        "\x00",
+    ],
+)
+def test_what_is_no_message_does_not_reach_the_host(pair: str, line: str) -> None:
+    conversation = play(pair)
+    assert relayed(conversation, line.encode(), False) == b""
+    assert conversation.joint.out.noise == [line.encode()]
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_a_blank_line_is_swallowed(pair: str) -> None:
+    conversation = play(pair)
+    assert relayed(conversation, b"  \r", False) == b""
+    assert conversation.joint.out.noise == []
+
+
+EXITED = (
+    '"error":{"code":-32603,"message":"The server exited with code 3",'
+    '"data":{"source":"mcp-bridge","reason":"child_exited","exitCode":3,"stderr":["last words"]}}'
+)
+
+
+def test_a_modern_child_that_ends_fails_what_is_open_and_the_next_line_finds_a_new_one() -> None:
+    play(
+        MODERN_PAIR,
+        f"""
+host  > {{"id":1,"method":"a","params":{{$META}}}}
+child < {{"id":1,"method":"a","params":{{$META}}}}
+host  > {{"id":"1","method":"b","params":{{$META}}}}
+child < {{"id":"1","method":"b","params":{{$META}}}}
+child > {{"id":1,"result":{{}}}}
+host  < {{"id":1,"result":{{}}}}
+ended 3
+host  < {{"id":"1",{EXITED}}}
+host  > {{"id":2,"method":"a","params":{{$META}}}}
+start 2
+child < {{"id":1001,"method":"server/discover","params":{{$META}}}}
+child > {{"id":1001,"result":{MODERN_RESULT}}}
+child < {{"id":2,"method":"a","params":{{$META}}}}
+""",
+    )
+
+
+def test_a_legacy_session_ends_with_its_child() -> None:
+    play(
+        LEGACY_PAIR,
+        f"""
+host  > {{"id":"\\u00fc","method":"a"}}
+child < {{"id":"\u00fc","method":"a"}}
+host  > {{"id":2,"method":"b"}}
+child < {{"id":2,"method":"b"}}
+child > {{"id":"\u00fc","result":{{}}}}
+host  < {{"id":"\u00fc","result":{{}}}}
+ended 3
+host  < {{"id":2,{EXITED}}}
+finish 3
+""",
+    )
+
+
+def test_answers_in_a_batch_are_answers() -> None:
+    batch = '[{"jsonrpc":"2.0","id":1,"result":{}},{"jsonrpc":"2.0","id":2,"error":{}},7]'
+    play(
+        LEGACY_PAIR,
+        f"""
+host  > {{"id":1,"method":"a"}}
+child < {{"id":1,"method":"a"}}
+host  > {{"id":2,"method":"b"}}
+child < {{"id":2,"method":"b"}}
+child ! {batch}
+host  < {batch}
+ended SIGKILL
+finish 137
+""",
+    )
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_lines_over_the_limit_fail_whom_they_concern(pair: str) -> None:
+    conversation = play(
+        pair,
+        """
+host  ! LONG {"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"aaaaaaaaaaaaaaa
+host  < {"id":5,"error":{"code":-32600,"message":"The line is too long"}}
+host  > {"id":1,"method":"a"}
+child < {"id":1,"method":"a"}
+host  > {"id":2,"method":"a"}
+child < {"id":2,"method":"a"}
+""",
+    )
+    too_long = (
+        '"error":{"code":-32603,"message":"The server\'s answer was too long to be read",'
+        '"data":{"source":"mcp-bridge","reason":"line_too_long"}}'
+    )
+    text = '{"jsonrpc":"2.0","id":1,"result":{"content":["aaaaaaaaaaaaa'
+    conversation.play(f'child ! LONG {text}\nnoise {text}\x00{text}\nhost < {{"id":1,{too_long}}}')
+    conversation.play(f'child ! LONG aaaaa\nnoise aaaaa\x00aaaaa\nhost < {{"id":2,{too_long}}}')
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_more_requests_than_may_be_open_are_refused(pair: str) -> None:
+    play(
+        pair,
+        """
+host  > {"id":1,"method":"a"}
+child < {"id":1,"method":"a"}
+host  > {"id":2,"method":"a"}
+host  < {"id":2,"error":{"code":-32603,"message":"More than 1 requests are open",
+         "data":{"source":"mcp-bridge","reason":"too_many_requests","limit":1}}}
+child > {"id":1,"result":{}}
+host  < {"id":1,"result":{}}
+host  > {"id":2,"method":"a"}
+child < {"id":2,"method":"a"}
+""",
+        settings=Settings(most_open=1),
+    )
+
+
+def test_a_modern_pair_is_told_of_initialize_by_its_child() -> None:
+    play(MODERN_PAIR, f"host > {INITIALIZE}\nchild < {INITIALIZE}")
+
+
+def test_requests_of_a_legacy_child_reach_its_host_and_the_answers_it() -> None:
+    play(
+        LEGACY_PAIR,
+        """
+host  > {"id":7,"method":"tools/call"}
+child < {"id":7,"method":"tools/call"}
+child > {"id":7,"method":"sampling/createMessage"}
+host  < {"id":7,"method":"sampling/createMessage"}
+host  > {"id":7,"result":{"model":"m"}}
+child < {"id":7,"result":{"model":"m"}}
+child > {"id":7,"result":{}}
+host  < {"id":7,"result":{}}
+""",
+    )

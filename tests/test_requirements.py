@@ -1,0 +1,30 @@
+"""Every requirement that is met has a test that names it, and the other way round."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+from requirements import MET
+
+TESTS = Path(__file__).parent
+
+
+def named_by(path: Path) -> Iterator[str]:
+    """The ids in the `clause` marks of a test module."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and _name(node.func) == "clause":
+            for argument in node.args:
+                assert isinstance(argument, ast.Constant), f"{path.name}: {ast.dump(argument)}"
+                yield str(argument.value)
+
+
+def _name(node: ast.expr) -> str:
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def test_requirements_and_tests_name_each_other() -> None:
+    named = {id for path in TESTS.rglob("test_*.py") for id in named_by(path)}
+    assert named - MET.keys() == set(), "tests name requirements that are not in the table"
+    assert MET.keys() - named == set(), "requirements of the table have no test"
