@@ -103,7 +103,7 @@ class Scripted:
 
 
 class Fifo:
-    """A named pipe on which the test and a child meet: the act `ring` or `wait` at the other end."""
+    """A named pipe on which a test and a child meet: the acts `ring` and `wait` of the child."""
 
     def __init__(self, path: Path) -> None:
         os.mkfifo(path)

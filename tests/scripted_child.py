@@ -112,7 +112,7 @@ class ScriptedChild:
         try:
             message = cast(Object, json.loads(line))
         except ValueError:
-            message = {"unreadable": line.decode("latin-1")}
+            message = Object(unreadable=line.decode("latin-1"))
         self._journal.add("received", message=message)
         method = message.get("method")
         if not isinstance(method, str):
@@ -130,8 +130,9 @@ class ScriptedChild:
         match name, value:
             case "result" | "error", _:
                 self._answer(request, {name: value})
-            case "echo", dict(more):
+            case "echo", dict():
                 params = cast(Object, request.get("params", {}))
+                more = cast(Object, value)
                 echoed: Object = {**more, "structuredContent": params.get("arguments")}
                 self._answer(request, {"result": echoed})
             case "letters", int(size):

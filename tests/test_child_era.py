@@ -36,6 +36,29 @@ child < {"id":$PROBE,"method":"server/discover","params":{$META}}
 # G.3: the host is modern -------------------------------------------------------------------------
 
 
+@clause("C-13", "C-40")
+@pytest.mark.parametrize(
+    "meta",
+    [
+        '{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}',
+        '{"io.modelcontextprotocol/protocolVersion":"2027-02-10",'
+        '"io.modelcontextprotocol/clientCapabilities":{}}',
+    ],
+)
+@pytest.mark.parametrize("method", ["server/discover", "tools/list"])
+def test_a_host_with_a_bad_envelope_does_not_spoil_the_probe(meta: str, method: str) -> None:
+    play(
+        f"""
+host  > {{"id":1,"method":"{method}","params":{{"_meta":{meta}}}}}
+child < {{"id":$PROBE,"method":"server/discover","params":{{"_meta":{{
+         "io.modelcontextprotocol/protocolVersion":"2026-07-28",
+         "io.modelcontextprotocol/clientCapabilities":{{}}}}}}}}
+child > {{"id":$PROBE,"result":{MODERN_RESULT}}}
+child < {{"id":1,"method":"{method}","params":{{"_meta":{meta}}}}}
+"""
+    )
+
+
 @clause("C-13", "C-14", "C-40")
 def test_the_first_thing_a_child_hears_is_a_probe_with_the_hosts_own_envelope() -> None:
     play(FIRST_CALL)
@@ -387,6 +410,63 @@ def test_a_late_discover_result_waits_for_the_answer_to_initialize() -> None:
     play(LATE, late, "after 4.9", "after 0.2" + relayed, STAYS_MODERN)
 
 
+def test_a_child_that_exits_on_initialize_after_a_late_discover_result_is_modern() -> None:
+    play(
+        LATE,
+        f'child > {{"id":$PROBE,"result":{MODERN_RESULT}}}',
+        """
+ended 1
+start 2
+child < {"id":$PROBE2,"method":"server/discover","params":{$META}}
+""",
+        f"""
+child > {{"id":$PROBE2,"result":{MODERN_RESULT}}}
+host  < {{"id":"d","result":{MODERN_RESULT}}}
+""",
+        STAYS_MODERN,
+    )
+
+
+def test_an_answer_of_ours_that_cannot_be_read_is_a_refusal() -> None:
+    play(
+        PROBED,
+        'child ! {"jsonrpc":"2.0","id":$PROBE,"result":{"ttlMs":NaN}}\n'
+        'noise {"jsonrpc":"2.0","id":1000,"result":{"ttlMs":NaN}}' + HELLO,
+        'child ! {"jsonrpc":"2.0","id":$HELLO,"result":{"v":NaN}}\n'
+        'noise {"jsonrpc":"2.0","id":1001,"result":{"v":NaN}}'
+        + REFUSED.replace("not today", "The server's answer could not be read").replace(
+            "-32000", "-32603"
+        ),
+    )
+
+
+def test_what_a_dead_process_said_is_not_answered_in_the_next_one() -> None:
+    play(
+        PROBED,
+        'child > {"id":5,"method":"roots/list"}',
+        "ended 0\nstart 2" + HELLO,
+        SETTLES_LEGACY + DISCOVERED + "keep exits",
+    )
+
+
+def test_a_start_that_fails_ends_the_search_and_the_next_request_begins_a_new_one() -> None:
+    missing = "The server could not be started: no such file"
+    play(
+        PROBED,
+        f"""
+missing no such file
+host  < {{"id":"d","error":{{"code":-32603,"message":"{missing}",
+         "data":{{"source":"mcp-bridge","reason":"start_failed"}}}}}}
+""",
+        "after 3600",
+        """
+host  > {"id":"e","method":"tools/list","params":{$META}}
+start 2
+child < {"id":$HELLO,"method":"server/discover","params":{$META}}
+""",
+    )
+
+
 def test_an_initialize_result_after_all_that_starts_the_child_again_as_a_legacy_one() -> None:
     play(
         LATE,
@@ -651,15 +731,68 @@ child < {"method":"notifications/initialized"}
     )
 
 
-def test_what_the_child_says_before_its_answer_comes_before_it() -> None:
+def test_what_the_child_of_a_legacy_host_says_before_its_answer_is_relayed_at_once() -> None:
     play(
         RELAYED,
-        'child > {"method":"notifications/message","params":{"level":"info","data":"up"}}',
         """
-child > {"id":0,"result":{"protocolVersion":"2025-06-18","capabilities":{}}}
+child > {"method":"notifications/message","params":{"level":"info","data":"up"}}
 host  < {"method":"notifications/message","params":{"level":"info","data":"up"}}
+child > {"id":7,"method":"roots/list"}
+host  < {"id":7,"method":"roots/list"}
+host  > {"id":7,"result":{"roots":[]}}
+child < {"id":7,"result":{"roots":[]}}
+child > {"id":0,"result":{"protocolVersion":"2025-06-18","capabilities":{}}}
 host  < {"id":0,"result":{"protocolVersion":"2025-06-18","capabilities":{}}}
 """,
+    )
+
+
+@pytest.mark.parametrize("version", ["2024-10-07", "2026-07-28", "later"])
+def test_a_version_that_is_none_of_ours_is_between_the_two(version: str) -> None:
+    play(
+        RELAYED,
+        f"""
+child > {{"id":0,"result":{{"protocolVersion":"{version}","capabilities":{{}}}}}}
+host  < {{"id":0,"result":{{"protocolVersion":"{version}","capabilities":{{}}}}}}
+host  > {{"id":1,"method":"tools/list"}}
+child < {{"id":1,"method":"tools/list"}}
+""",
+    )
+
+
+def test_a_banner_before_the_answer_to_initialize_does_not_hide_it() -> None:
+    answer = '{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-06-18"}}'
+    play(
+        RELAYED,
+        f"child ! Starting... {answer}\nhost < {answer}",
+        'child ! banner {"jsonrpc":"2.0","method":"x"}\nhost < {"method":"x"}',
+    )
+
+
+def test_a_batch_around_the_answer_to_initialize_is_taken_apart() -> None:
+    item = '"jsonrpc":"2.0",'
+    play(
+        RELAYED,
+        f"""
+child > [{{{item}"method":"a"}},{{{item}"id":0,"result":{{"protocolVersion":"2025-03-26"}}}},
+        {{{item}"method":"b"}}]
+host  < {{"method":"a"}}
+host  < {{"id":0,"result":{{"protocolVersion":"2025-03-26"}}}}
+host  < {{"method":"b"}}
+""",
+    )
+    play(
+        GREETED,
+        f"""
+child > [{{{item}"id":"p","method":"ping"}},{{{item}"id":$HELLO,"result":{{
+        "protocolVersion":"2025-11-25","capabilities":{{"tools":{{}}}},
+        "serverInfo":{{"name":"old","version":"1"}}}}}},{{{item}"id":"q","method":"roots/list"}}]
+child < {{"id":"p","result":{{}}}}
+child < {{"method":"notifications/initialized"}}
+child < {{"id":"q","error":{{"code":-32601,
+         "message":"roots/list is not supported by this client"}}}}
+"""
+        + DISCOVERED,
     )
 
 

@@ -79,6 +79,10 @@ host  < {"id":"d","result":{"supportedVersions":["2026-07-28"],"capabilities":{"
         '"notifications/resources/updated","params":{"uri":"x:y"}',
         '"notifications/elicitation/complete","params":{"elicitationId":"e"}',
         '"notifications/tasks/status","params":{}',
+        '"notifications/tasks","params":{}',
+        '"notifications/subscriptions/acknowledged","params":{}',
+        '"notifications/initialized"',
+        '"tools/call","params":{"name":"t"}',
     ],
 )
 def test_a_notification_that_the_host_did_not_ask_for_does_not_reach_it(note: str) -> None:
@@ -180,7 +184,6 @@ host  < {"id":"c","result":{"content":[{"type":"text","text":"caf\ufffd"}],$DONE
     [
         '{"jsonrpc":"2.0","id":1,"result":{"v":NaN}}',
         '{"jsonrpc":"2.0","id":1,"result":{"v":[Infinity,-Infinity]}}',
-        '{"jsonrpc":"2.0","id":"1","result":{"text":"\\ud800"}}',
         '{"result":{"v":NaN},"id":1,"jsonrpc":"2.0"}',
         '{"result":{"id":7,"v":NaN},"id":1}',
         '{"jsonrpc":"2.0","result":{"id":7},"id":1,"error":}',
@@ -269,6 +272,118 @@ def test_a_batch_of_the_child_is_taken_apart() -> None:
 child > [{"jsonrpc":"2.0","method":"notifications/tools/list_changed"},7,
         {"jsonrpc":"2.0","id":"q","method":"ping"},{"jsonrpc":"2.0","id":1,"result":{"content":[]}}]
 child < {"id":"q","result":{}}
+noise   7
 host  < {"id":"c","result":{"content":[],$DONE}}
 """,
     )
+
+
+def test_strays_and_questions_of_a_batch_are_dealt_with_once() -> None:
+    play(
+        OPENED,
+        CALL,
+        """
+child > [{"jsonrpc":"2.0","id":99,"result":{}},{"jsonrpc":"2.0","id":"p","method":"ping"},
+        {"jsonrpc":"2.0","id":"q","method":"roots/list"}]
+child < {"id":"p","result":{}}
+child < {"id":"q","error":{"code":-32601,"message":"roots/list is not supported by this client"}}
+""",
+        ANSWERED,
+    )
+
+
+def test_a_batch_in_a_batch_is_noise_however_deep() -> None:
+    deep = "[" * 900 + "]" * 900
+    play(OPENED, CALL, f"child ! {deep}\nnoise {deep}", ANSWERED)
+
+
+@pytest.mark.parametrize(
+    ("cut", "repaired"),
+    [
+        ("\\ud83d", "\\ufffd"),
+        ("a\\udc00b", "a\\ufffdb"),
+        ("\\\\ud83d\\ud83d", "\\\\ud83d\\ufffd"),
+        ("\\ud83d\\ude00\\ud83d", "\\ud83d\\ude00\\ufffd"),
+        ("\\uD83D\\uD83D\\uDE00", "\\ufffd\\ud83d\\ude00"),
+    ],
+)
+def test_half_a_surrogate_pair_becomes_a_replacement_character(cut: str, repaired: str) -> None:
+    play(
+        OPENED,
+        CALL,
+        f"""
+child > {{"id":1,"result":{{"content":[{{"type":"text","text":"{cut}"}}]}}}}
+host  < {{"id":"c","result":{{"content":[{{"type":"text","text":"{repaired}"}}],$DONE}}}}
+host  > {{"id":2,"method":"tools/call","params":{{"name":"{cut}",$META}}}}
+child < {{"id":2,"method":"tools/call","params":{{"name":"{repaired}"}}}}
+""",
+    )
+
+
+@pytest.mark.parametrize("rest", [" done", "}", " {not JSON", " 7"])
+def test_text_after_a_message_is_noise_and_the_message_counts(rest: str) -> None:
+    play(
+        OPENED,
+        CALL,
+        f"""
+child ! {{"jsonrpc":"2.0","id":1,"result":{{"content":[]}}}}{rest}
+noise   {rest}
+host  < {{"id":"c","result":{{"content":[],$DONE}}}}
+""",
+    )
+
+
+def test_two_messages_on_one_line_are_two_messages() -> None:
+    play(
+        OPENED,
+        CALL,
+        """
+host  > {"id":2,"method":"tools/list","params":{$META}}
+child < {"id":2,"method":"tools/list"}
+child ! {"jsonrpc":"2.0","id":1,"result":{"content":[]}}{"jsonrpc":"2.0","id":2,"result":{"tools":[]}}
+host  < {"id":"c","result":{"content":[],$DONE}}
+host  < {"id":2,"result":{"tools":[],$LISTED}}
+""",
+    )
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"jsonrpc":"2.0","id":1,"method":"sampling/createMessage","params":{"t":NaN}}',
+        '{"jsonrpc":"2.0","method":"x","params":{"t":NaN},"id":1}',
+        '{"jsonrpc":"2.0","method":"x","params":{"t":NaN}}',
+    ],
+)
+def test_a_request_of_the_child_that_cannot_be_read_fails_no_call(line: str) -> None:
+    play(OPENED, CALL, f"child ! {line}\nnoise {line}", ANSWERED)
+
+
+def test_a_request_of_the_child_over_the_limit_fails_no_call() -> None:
+    conversation = play(OPENED, CALL)
+    _long_line(conversation, '{"jsonrpc":"2.0","id":1,"method":"x","params":["aaaaaaaaaaaa', "")
+    conversation.play(ANSWERED)
+
+
+@clause("S-04")
+def test_an_answer_without_a_result_is_an_error_of_ours() -> None:
+    play(
+        OPENED,
+        CALL,
+        """
+child > {"id":1}
+host  < {"id":"c","error":{"code":-32603,"message":"The server returned an invalid result",
+         "data":{"source":"mcp-bridge","reason":"invalid_result"}}}
+""",
+    )
+
+
+@pytest.mark.parametrize(
+    ("both", "expected"),
+    [
+        ('"result":null,"error":{"code":1,"message":"m"}', '"error":{"code":1,"message":"m"}'),
+        ('"result":{"content":[]},"error":null', '"result":{"content":[],$DONE}'),
+    ],
+)
+def test_a_response_with_a_null_beside_what_counts_is_understood(both: str, expected: str) -> None:
+    play(OPENED, CALL, f'child > {{"id":1,{both}}}\nhost < {{"id":"c",{expected}}}')

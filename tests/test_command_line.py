@@ -12,6 +12,7 @@ from pathlib import Path
 
 import click
 import pytest
+
 from bridge_process import LAUNCH, BridgeProcess, host_environment, legacy_opening, modern_call
 from children import PATIENCE, Scripted, legacy, modern
 from mcp_era_bridge import __version__, cli, options

@@ -73,6 +73,29 @@ child < {"id":1002,"method":"server/discover","params":{$META}}
     assert conversation.joint.out.to_child == []
 
 
+@clause("C-39")
+def test_a_child_that_takes_nothing_gets_no_more_requests_until_it_does() -> None:
+    conversation = play(OPENED, CALL)
+    conversation.joint.child_stalled(1, True)
+    conversation.play(
+        """
+host  > {"id":2,"method":"tools/list","params":{$META}}
+host  < {"id":2,"error":{"code":-32603,"message":"The server takes nothing of what it is sent",
+         "data":{"source":"mcp-bridge","reason":"child_unresponsive"}}}
+host  > {"method":"com.example/poke"}
+host  > {"method":"notifications/cancelled","params":{"requestId":"c"}}
+child < {"method":"notifications/cancelled","params":{"requestId":1}}
+"""
+    )
+    conversation.joint.child_stalled(1, False)
+    conversation.play(
+        """
+host  > {"id":2,"method":"tools/list","params":{$META}}
+child < {"id":2,"method":"tools/list"}
+"""
+    )
+
+
 NOT_STARTED = (
     '"error":{"code":-32603,"message":"The server could not be started: no such file",'
     '"data":{"source":"mcp-bridge","reason":"start_failed"}}'
@@ -130,7 +153,15 @@ def test_the_end_of_the_host_waits_no_longer_than_for_last_words(before: str) ->
     else:
         conversation.play("eof")
         conversation.play("after 2.9")
-        conversation.play("after 0.2\nfinish 0")
+        conversation.play(
+            """
+after 0.2
+host  < {"id":7,"error":{"code":-32603,
+         "message":"The host has closed its end and the server has not answered in time",
+         "data":{"source":"mcp-bridge","reason":"child_unresponsive"}}}
+finish 0
+"""
+        )
 
 
 def test_the_end_of_the_host_waits_for_the_search_too() -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import cast
 
 import pytest
+
 from bridge_process import BridgeProcess, host_environment, modern_call, modern_request
 from children import PATIENCE, Fifo, Scripted, legacy
 from scripted_child import Acts, Object

@@ -1,10 +1,12 @@
 """Any split of a stream gives the same lines. Spec 2026-07-28, basic/transports/stdio (messages are
 delimited by newlines); design of the bridge: dirty input (the line limit)."""
 
+import itertools
 import tracemalloc
 
 from hypothesis import example, given
 from hypothesis import strategies as st
+
 from mcp_era_bridge.framing import LineCutter
 from mcp_era_wire.dirty import LongLine
 
@@ -24,7 +26,7 @@ cuts = st.lists(st.floats(0, 1), max_size=8)
 def pieces(stream: bytes, cuts: list[float]) -> list[bytes]:
     """The stream in pieces, cut at these fractions of it."""
     places = [0, *sorted(round(cut * len(stream)) for cut in cuts), len(stream)]
-    return [stream[a:b] for a, b in zip(places, places[1:], strict=False) if a < b]
+    return [stream[a:b] for a, b in itertools.pairwise(places) if a < b]
 
 
 def cut(chunks: list[bytes], limit: int = LIMIT) -> list[bytes]:

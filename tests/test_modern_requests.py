@@ -190,6 +190,19 @@ host  < {{"id":1,"error":{{"code":-32601,"message":"{method} is not in 2026-07-2
     )
 
 
+@pytest.mark.parametrize("method", ["notifications/cancelled", "notifications/initialized"])
+def test_a_notification_sent_as_a_request_is_not_found(method: str) -> None:
+    play(
+        OPENED,
+        f"""
+host  > {{"id":1,"method":"{method}","params":{{"requestId":1,$META}}}}
+host  < {{"id":1,"error":{{"code":-32601,"message":"{method} is a notification",
+         "data":{{"method":"{method}"}}}}}}
+""",
+        SERVED_AFTER_ALL,
+    )
+
+
 @pytest.mark.parametrize(
     "method", ["subscriptions/listen", "tasks/get", "tasks/update", "tasks/cancel"]
 )
@@ -415,6 +428,9 @@ host  < {"id":"slow","result":{"content":[],$DONE}}
         "notifications/roots/list_changed",
         "notifications/progress",
         "notifications/message",
+        "tools/call",
+        "initialize",
+        "logging/setLevel",
     ],
 )
 def test_a_notification_of_the_other_era_is_dropped_silently(method: str) -> None:

@@ -109,6 +109,10 @@ def test_caching_members_of_the_child_are_kept_if_they_are_legal(given: str, kep
         ("{}", '{"io.modelcontextprotocol/serverInfo":{"name":"old","version":"1"}}'),
         ("null", '{"io.modelcontextprotocol/serverInfo":{"name":"old","version":"1"}}'),
         (
+            '{"io.modelcontextprotocol/serverInfo":null}',
+            '{"io.modelcontextprotocol/serverInfo":{"name":"old","version":"1"}}',
+        ),
+        (
             '{"io.modelcontextprotocol/serverInfo":{"name":"me","version":"3"}}',
             '{"io.modelcontextprotocol/serverInfo":{"name":"me","version":"3"}}',
         ),
@@ -144,10 +148,15 @@ def test_a_member_in_another_spelling_is_still_found() -> None:
     )
 
 
-def test_a_call_without_content_gets_an_empty_one() -> None:
+@pytest.mark.parametrize("content", ["", ',"content":null'])
+def test_a_call_without_content_gets_an_empty_one(content: str) -> None:
     play(
         OPENED,
-        answered("tools/call", '{"isError":false}', '{"isError":false,"content":[],$DONE}'),
+        answered(
+            "tools/call",
+            f'{{"isError":false{content}}}',
+            '{"isError":false,"content":[],$DONE}',
+        ),
     )
 
 
@@ -294,6 +303,10 @@ def test_a_large_result_is_passed_on_in_pieces_and_never_copied() -> None:
             '{"extensions":{"com.example/x":{}}}',
         ),
         ('{"logging":true,"prompts":null,"tools":false}', '{"logging":{}}'),
+        (
+            '{"tools":[],"resources":"y","completions":5}',
+            '{"tools":{},"resources":{},"completions":{}}',
+        ),
         ('{"com.example/later":{"a":[1.0]}}',) * 2,
     ],
 )

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import cast
 
 import pytest
+
 from bridge_process import (
     LAUNCH,
     BridgeProcess,
@@ -224,21 +225,34 @@ def test_a_command_that_is_not_found_fails_every_request(request_line: Object) -
 
 
 @pytest.mark.parametrize(
-    ("mode", "what"), [(0o644, "not executable"), (0o755, "server.bin"), (None, "server.bin")]
+    ("mode", "what"), [(0o644, "not executable"), (0o755, "server"), (None, "server")]
 )
 def test_a_file_that_cannot_be_executed_fails_every_request(
     tmp_path: Path, mode: int | None, what: str
 ) -> None:
-    server = tmp_path / "server.bin"
+    server = tmp_path / "server"
     if mode is not None:
-        server.write_bytes(b"\x00\x01\x02 neither a program nor a script")
+        server.write_text("#!/no/such/interpreter\n")
         server.chmod(mode)
     with BridgeProcess([str(server)]) as bridge:
-        error = bridge.error(modern_call(1))
-        assert data_of(error)["reason"] == "start_failed"
-        assert what in str(error["message"])
+        for id in (1, 2):
+            error = bridge.error(modern_call(id))
+            assert data_of(error)["reason"] == "start_failed"
+            assert what in str(error["message"])
         bridge.said(what)
         bridge.end()
+
+
+def test_a_script_that_does_not_say_what_runs_it_is_the_shells(tmp_path: Path) -> None:
+    # So has execvp it, and with it the hosts that start the server themselves.
+    child = Scripted(tmp_path, legacy())
+    server = tmp_path / "server"
+    server.write_text('exec "$@"\n')
+    server.chmod(0o755)
+    with BridgeProcess([str(server), *child.command]) as bridge:
+        bridge.result(modern_call(1))
+        bridge.end()
+    assert len(child.pids) == 1
 
 
 # The end ----------------------------------------------------------------------------------------

@@ -136,6 +136,77 @@ finish 3
     )
 
 
+@pytest.mark.parametrize("pair", PAIRS)
+def test_a_cancelled_request_is_not_waited_for_and_may_be_answered_all_the_same(pair: str) -> None:
+    cancel = '{"method":"notifications/cancelled","params":{"requestId":1}}'
+    asked = f"""
+host  > {{"id":1,"method":"a"}}
+child < {{"id":1,"method":"a"}}
+host  > {cancel}
+child < {cancel}
+"""
+    play(pair, asked, "eof\nfinish 0")
+    play(pair, asked, 'child > {"id":1,"result":{}}\nhost < {"id":1,"result":{}}')
+    play(
+        pair,
+        asked,
+        *[asked.replace("1", str(n)) for n in range(2, 5)],
+        settings=Settings(most_open=1),
+    )
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_a_half_line_at_the_end_of_the_child_is_no_answer(pair: str) -> None:
+    conversation = play(pair, 'host > {"id":2,"method":"a"}\nchild < {"id":2,"method":"a"}')
+    torn = b'{"jsonrpc":"2.0","id":2,"result":{"content":[{"ty'
+    conversation.joint.last_from_child(1, torn, conversation.now)
+    assert conversation.joint.out.noise == [torn]
+    conversation.joint.out.noise.clear()
+    conversation.play(
+        f'ended 3\nhost < {{"id":2,{EXITED}}}' + ("\nfinish 3" if pair is LEGACY_PAIR else "")
+    )
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_a_whole_line_at_the_end_of_the_child_is_an_answer(pair: str) -> None:
+    conversation = play(pair, 'host > {"id":2,"method":"a"}\nchild < {"id":2,"method":"a"}')
+    whole = b'{"jsonrpc":"2.0","id":2,"result":{}}'
+    conversation.joint.last_from_child(1, whole, conversation.now)
+    assert b"".join(conversation.joint.out.to_host) == whole + b"\n"
+
+
+UNRESPONSIVE = (
+    '"error":{"code":-32603,"message":"The server takes nothing of what it is sent",'
+    '"data":{"source":"mcp-bridge","reason":"child_unresponsive"}}'
+)
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_a_child_that_takes_nothing_gets_no_more_requests_until_it_does(pair: str) -> None:
+    conversation = play(pair, 'host > {"id":1,"method":"a"}\nchild < {"id":1,"method":"a"}')
+    conversation.joint.child_stalled(1, True)
+    cancel = '{"method":"notifications/cancelled","params":{"requestId":1}}'
+    conversation.play(f'host > {{"id":2,"method":"a"}}\nhost < {{"id":2,{UNRESPONSIVE}}}')
+    conversation.play('host > {"method":"x/y"}')
+    conversation.play(f"host > {cancel}\nchild < {cancel}")
+    conversation.joint.child_stalled(1, False)
+    conversation.play('host > {"id":2,"method":"a"}\nchild < {"id":2,"method":"a"}')
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"jsonrpc":"2.0","method":"notifications/message","params":{"data":"\\ud83d"}}',
+        b'{"jsonrpc":"2.0","method":"notifications/message","params":{"data":NaN}}',
+        b'{"jsonrpc":"2.0","id":1,"method":"x","params":{"data":NaN}}',
+        b'{"jsonrpc":"2.0","id":1,"result":' + b"[" * 2000 + b"]" * 2000 + b"}",
+    ],
+)
+def test_what_we_cannot_read_and_a_host_may_is_for_the_host(pair: str, line: bytes) -> None:
+    assert relayed(play(pair), line, False) == line + b"\n"
+
+
 def test_answers_in_a_batch_are_answers() -> None:
     batch = '[{"jsonrpc":"2.0","id":1,"result":{}},{"jsonrpc":"2.0","id":2,"error":{}},7]'
     play(

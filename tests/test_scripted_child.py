@@ -4,11 +4,12 @@ import json
 import os
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+
 from bridge_process import assert_ends, legacy_call, legacy_opening, modern_call
 from children import INITIALIZED, PATIENCE, Fifo, Scripted, legacy, modern
 from scripted_child import Acts, Object
@@ -24,7 +25,7 @@ def played(child: Scripted, *messages: Object | bytes) -> tuple[int, list[bytes]
 
 
 @contextmanager
-def running(child: Scripted) -> Iterator[subprocess.Popen[bytes]]:
+def running(child: Scripted) -> Generator[subprocess.Popen[bytes]]:
     with subprocess.Popen(
         child.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
@@ -71,7 +72,7 @@ def test_the_journal_tells_who_started_how_and_what_was_received(tmp_path: Path)
 
 
 def test_a_later_process_plays_the_later_script(tmp_path: Path) -> None:
-    later = {"on": {"ping": [{"result": {}}]}}
+    later: Object = {"on": {"ping": [{"result": {}}]}}
     child = Scripted(tmp_path, {"ping": [{"exit": 3}]}, later=later)
     ping: Object = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
     assert played(child, ping)[:2] == (3, [])

@@ -1,8 +1,8 @@
-"""What is remembered of a server from one start of the bridge to the next (design: era of the child).
+"""What is remembered of a server from one start of the bridge to the next.
 
-Only what saves a wait: that a child leaves the probe unanswered, or exits on it. What was remembered
-shows in the child's journal: it is not probed. Spec 2026-07-28, basic/versioning (Backward
-Compatibility with Legacy Versions).
+Only what saves a wait: that a child leaves the probe unanswered, or exits on it. That something is
+remembered shows in the child's journal: it is not probed. Spec 2026-07-28, basic/versioning
+(Backward Compatibility with Legacy Versions); design of the bridge: era of the child.
 """
 
 import json
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import cast
 
 import pytest
+
 from bridge_process import BridgeProcess, host_environment, modern_call
 from children import INFO, INITIALIZED, NOT_FOUND, Scripted, legacy, modern
 from mcp_era_bridge.spawn import Command

@@ -15,6 +15,7 @@ from mcp_era_bridge.effects import Outbox
 from mcp_era_bridge.host_era import has_envelope
 from mcp_era_bridge.host_lines import invalid_request, read_host_line
 from mcp_era_bridge.refusals import (
+    CHILD_UNRESPONSIVE,
     DUPLICATE_ID,
     INVALID_LINE,
     LINE_TOO_LONG,
@@ -24,7 +25,7 @@ from mcp_era_legacy.peer import LegacyPeer, unknown_request
 from mcp_era_modern.face import ModernFace, Refusal
 from mcp_era_modern.request_meta import without_envelope
 from mcp_era_wire import methods
-from mcp_era_wire.dirty import Broken, Noise
+from mcp_era_wire.dirty import Batch, Blank, Broken, Noise
 from mcp_era_wire.envelope import (
     ABSENT,
     UNREADABLE,
@@ -46,31 +47,6 @@ from mcp_era_wire.events import (
     Stray,
 )
 from mcp_era_wire.members import members_of
-
-_NOT_FOR_A_LEGACY_CHILD: Final = frozenset(
-    {
-        methods.INITIALIZED,
-        methods.ROOTS_LIST_CHANGED,
-        methods.PROGRESS,
-        methods.LOG_MESSAGE,
-    }
-)
-"""Notifications a modern host has no business to send: dropped (translation B.7)."""
-
-_NOT_FOR_A_MODERN_HOST: Final = frozenset(
-    {
-        methods.CANCELLED,
-        methods.PROGRESS,
-        methods.LOG_MESSAGE,
-        methods.TOOLS_LIST_CHANGED,
-        methods.PROMPTS_LIST_CHANGED,
-        methods.RESOURCES_LIST_CHANGED,
-        methods.RESOURCE_UPDATED,
-        methods.ELICITATION_COMPLETE,
-        methods.TASK_STATUS,
-    }
-)
-"""Notifications that a modern host gets only if it asked for them (translation C)."""
 
 
 class Cancelled(msgspec.Struct, frozen=True, rename="camel"):
@@ -95,6 +71,8 @@ class Bridged:
         self._peer = LegacyPeer(out.to_child, server)
         self._most_open = most_open
         self._open: dict[Id, Call] = {}
+        self.stalled = False
+        """Whether the child takes nothing of what it is told."""
         self.served = False
         """Whether the host has used more than `server/discover`."""
         face.ready(server)
@@ -138,6 +116,8 @@ class Bridged:
             self._face.refuse(id, DUPLICATE_ID)
         elif len(self._open) >= self._most_open:
             self._face.refuse(id, too_many_requests(self._most_open))
+        elif self.stalled:
+            self._face.refuse(id, CHILD_UNRESPONSIVE)
         else:
             call = self._face.request(id, message)
             if call is not None:
@@ -156,7 +136,10 @@ class Bridged:
     def _notification(self, method: str, message: Message) -> None:
         if method == methods.CANCELLED:
             self._cancel(message)
-        elif method not in _NOT_FOR_A_LEGACY_CHILD:
+        elif method in methods.NOTIFICATIONS or method in methods.REQUESTS or self.stalled:
+            # What is known has no business here (translation B.7).
+            self._out.note(Severity.DEBUG, "notification of the host dropped", method=method)
+        else:
             self._peer.notify(method, _without_envelope(message.params))
 
     def _cancel(self, message: Message) -> None:
@@ -172,8 +155,9 @@ class Bridged:
 
     # From the child ------------------------------------------------------------------------------
 
-    def from_child(self, line: bytes, ascii: bool) -> bool:
-        """Handles a line of the child. False says that it answers no call and is for the joint."""
+    def from_child(self, line: bytes, ascii: bool) -> list[Message]:
+        """Handles a line of the child. Returned are responses in it that answer no call: they may
+        be for the joint."""
         if ascii or sound_utf8(line):
             try:
                 message = read_message(line)
@@ -183,26 +167,29 @@ class Bridged:
                 return self._event(self._peer.receive(message))
         return self._other_from_child(line, ascii)
 
-    def _other_from_child(self, line: bytes, ascii: bool) -> bool:
+    def _other_from_child(self, line: bytes, ascii: bool) -> list[Message]:
         """Everything that is not a plain result."""
         read = read_child_line(line, ascii)
-        if isinstance(read, Message):
-            return self._event(self._peer.receive(read))
-        if isinstance(read, list):
-            return all([self._event(self._peer.receive(message)) for message in read])
-        if isinstance(read, Noise):
-            self._out.noise.append(line)
-        elif isinstance(read, Broken):
-            self._out.noise.append(line)
-            self._broken(read)
-        return True
+        match read:
+            case Message():
+                return self._event(self._peer.receive(read))
+            case Batch(items):
+                return [stray for item in items for stray in self.from_child(item, False)]
+            case Broken():
+                self._out.noise.append(line)
+                self._broken(read)
+            case Noise():
+                self._out.noise.append(line)
+            case Blank():
+                pass
+        return []
 
-    def _event(self, event: ChildEvent | None) -> bool:
+    def _event(self, event: ChildEvent | None) -> list[Message]:
         if isinstance(event, Completed):
             call = event.call
             del self._open[call.id]
             self._face.complete(call, event.result)
-            return True
+            return []
         match event:
             case Failed(call, error):
                 del self._open[call.id]
@@ -212,14 +199,15 @@ class Bridged:
                 self._out.note(Severity.INFO, "request of the child refused", method=method)
             case Notified(method, params):
                 self._notified(method, params)
-            case Stray():
-                return False
+            case Stray(message):
+                return [message]
             case None:
                 pass
-        return True
+        return []
 
     def _notified(self, method: str, params: Raw) -> None:
-        if method in _NOT_FOR_A_MODERN_HOST:
+        # One that the host knows it gets only if it asked for it (translation C).
+        if method in methods.NOTIFICATIONS or method in methods.REQUESTS:
             self._out.note(Severity.DEBUG, "notification of the child dropped", method=method)
         else:
             self._face.notify(method, params)

@@ -8,8 +8,7 @@ says (the joint), when it is started again (shell.py). Spec 2026-07-28, basic/tr
 import contextlib
 import os
 import signal
-from collections.abc import Callable
-from typing import TypeAlias
+from typing import Protocol
 
 import trio
 
@@ -28,18 +27,29 @@ _LINGER = 0.25
 _GROUP_PATIENCE = 1.0
 """Seconds between SIGTERM and SIGKILL for what an ended process leaves behind."""
 
-Receive: TypeAlias = Callable[[list[bytes], bool], None]
+
+class Report(Protocol):
+    """Who hears of a process."""
+
+    def lines(self, lines: list[bytes], ascii: bool) -> None:
+        """It wrote `lines`; `ascii` says that they hold nothing else."""
+
+    def last_line(self, line: bytes) -> None:
+        """It ended its output with a line that it may not have finished."""
+
+    def stalled(self, stalled: bool) -> None:
+        """It has taken nothing for too long, or takes something again."""
 
 
 class Child:
     """A running process. `number` is how the joint knows it.
 
-    `receive` is called with the lines of each chunk and whether they are plain ASCII. Nothing is
-    read while `host` has too much unsent.
+    `report` hears what it says, and whether it takes what it is told. Nothing is read while `host`
+    has too much unsent.
     """
 
     def __init__(
-        self, number: int, spawned: Spawned, sink: StderrSink, receive: Receive, host: Outlet
+        self, number: int, spawned: Spawned, sink: StderrSink, report: Report, host: Outlet
     ) -> None:
         self.number = number
         self._pid = spawned.pid
@@ -48,9 +58,10 @@ class Child:
             widen(fd)
         os.set_blocking(spawned.stdin, False)
         os.set_blocking(spawned.stdout, False)
-        self.outlet = Outlet(spawned.stdin, HIGH_WATER)
+        self._deaf = trio.Event()
+        self.outlet = Outlet(spawned.stdin, self._deaf.set, report.stalled)
         self._cutter = LineCutter(LINE_LIMIT)
-        self._receive = receive
+        self._report = report
         self._inlet = Inlet(spawned.stdout, self._handle, lambda: host, high_water=HIGH_WATER)
         self._stderr = ChildStderr(spawned.stderr, sink)
         self._exited = trio.Event()
@@ -67,7 +78,9 @@ class Child:
             nursery.start_soon(self._inlet.run, traffic)
             nursery.start_soon(self._stderr.relay)
             nursery.start_soon(self.outlet.drain)
-            nursery.start_soon(self._watch)
+            nursery.start_soon(self._watch, self._exited)
+            nursery.start_soon(self._watch, self._deaf)
+            nursery.start_soon(self._wait_exit)
             await self._gone.wait()
             with trio.move_on_after(_LINGER):
                 await self._exited.wait()
@@ -81,25 +94,31 @@ class Child:
         return self._ending()
 
     def _handle(self, chunk: bytes) -> None:
-        if not chunk:
-            rest = self._cutter.rest()
-            if rest:
-                self._receive(rest, self._cutter.ascii)
-            self._gone.set()
+        if chunk:
+            lines = self._cutter.feed(chunk)
+            if lines:
+                self._report.lines(lines, self._cutter.ascii)
             return
-        lines = self._cutter.feed(chunk)
-        if lines:
-            self._receive(lines, self._cutter.ascii)
+        for rest in self._cutter.rest():
+            self._report.last_line(rest)
+        self._gone.set()
 
-    async def _watch(self) -> None:
+    async def _wait_exit(self) -> None:
         await wait_exit(self._pid)
         self._exited.set()
+
+    async def _watch(self, event: trio.Event) -> None:
+        """It has exited, or does not listen any more: what it has said by then is still heard."""
+        await event.wait()
         await trio.sleep(_LINGER)
         self._gone.set()
 
     async def end(self, grace: float, patience: float) -> None:
         """Closes the process's stdin, then terminates it after `grace` and kills it after another
-        `patience` seconds. `live` goes on until it is gone."""
+        `patience` seconds. `live` goes on until it is gone.
+
+        What is still unsent has been given up by then: see `last_words`.
+        """
         self.outlet.close()
         if await self._exits_within(grace):
             return
@@ -107,6 +126,11 @@ class Child:
         if await self._exits_within(patience):
             return
         self._signal_group(signal.SIGKILL)
+
+    async def last_words(self, seconds: float) -> None:
+        """Lets the process take what it was told, as long as it takes any, for so many seconds."""
+        with trio.move_on_after(seconds):
+            await self.outlet.wait_empty()
 
     async def _exits_within(self, seconds: float) -> bool:
         with trio.move_on_after(seconds):

@@ -231,7 +231,7 @@ class ChildEra:
         return self._initialize(now, version)
 
     def initialize_answered(self, answer: InitializeAnswer, now: float) -> list[Step]:
-        """The child answered `initialize`."""
+        """The child answered `initialize`, ours or the host's own."""
         if isinstance(answer, Server):
             if self.state is State.SETTLED:
                 # The verdict was modern for want of this answer. It is legacy, for good.
@@ -267,6 +267,10 @@ class ChildEra:
         """The child process ended before the search was over."""
         if self.over or self.state is State.NEW:
             return []
+        if self._discovered is not None:
+            # It exited on `initialize`, after it had said that it is modern.
+            self._modern_for_sure = True
+            return [*self._restarted(), *self._probe(now)]
         if self.state is State.OVERDUE or self._pinned is not None or self._refusal is not None:
             return self._gave_up("child_exited", self._refusal)
         if self._memory is not None:

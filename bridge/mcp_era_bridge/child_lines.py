@@ -17,17 +17,16 @@ from mcp_era_wire.envelope import (
     sound_utf8,
 )
 
-NOTHING: Final = Blank()
 NOISE: Final = Noise()
 
-ChildLine: TypeAlias = Message | list[Message] | Broken | Noise | Blank
+ChildLine: TypeAlias = Message | Batch | Broken | Noise | Blank
 
 
 def read_child_line(line: bytes, ascii: bool) -> ChildLine:
-    """The message, those of a batch, or why there is none.
+    """The message, or why there is none; the items of a Batch are lines of their own.
 
-    Broken is a line that somebody waits for, or one that is too long; anything else that cannot be
-    read is Noise. `ascii` says that the line is known to hold nothing else.
+    Broken is a line that somebody waits for, or that is too long to know; anything else that cannot
+    be read is Noise. `ascii` says that the line is known to hold nothing else.
     """
     if ascii or sound_utf8(line):
         try:
@@ -35,17 +34,21 @@ def read_child_line(line: bytes, ascii: bool) -> ChildLine:
         except UNREADABLE:
             pass
         else:
-            return message if message.says_something else NOISE
+            # One with an id and nothing else is an answer that lacks its result.
+            said = message.says_something or message.id is not UNSET
+            return message if said else NOISE
     finding = examine(line, lenient=True)
     match finding:
-        case Message():
-            return finding if finding.says_something else NOISE
         case Batch(items):
-            read = [read_child_line(item, False) for item in items]
-            return [m for m in read if isinstance(m, Message)] or NOISE
-        case Broken(id, too_long):
-            return finding if too_long or id is not UNSET else NOISE
+            return finding if any(_is_message(item) for item in items) else NOISE
+        case Broken():
+            waited_for = not finding.has_method and (finding.too_long or finding.is_message)
+            return finding if waited_for else NOISE
         case Malformed(id):
             return Broken(id) if id is not UNSET else NOISE
-        case Blank() | Noise():
+        case Message() | Blank() | Noise():
             return finding
+
+
+def _is_message(item: bytes) -> bool:
+    return not isinstance(read_child_line(item, False), Noise | Blank)

@@ -82,11 +82,16 @@ def gist(value: object) -> str:
         return f"{members['name']} {members['version']}"
     if members:
         # The short ones first, so that they are not what is cut off.
-        in_order = sorted(members.items(), key=lambda item: isinstance(item[1], dict | list))
+        in_order = sorted(members.items(), key=lambda item: is_long(item[1]))
         return "{" + ", ".join(member(key, inner) for key, inner in in_order) + "}"
     if isinstance(value, str):
         return cut(json.dumps(value), TEXT_LIMIT)
     return "" if value is None else json.dumps(value)
+
+
+def is_long(value: object) -> bool:
+    """Whether a member's value has something inside it that takes room."""
+    return isinstance(value, dict) or any(isinstance(i, dict | list) for i in as_list(value))
 
 
 def member(key: str, value: object) -> str:

@@ -15,10 +15,11 @@ from mcp_era_wire.events import Note, Severity
 
 
 class Remembered(msgspec.Struct, frozen=True):
-    """What is kept of a server across starts: `server_info` tells whether it is still the same."""
+    """What is kept of a server across starts. `server_info`, as JSON and null if it has none, tells
+    whether it is still the same."""
 
     memory: Memory
-    server_info: Raw | None
+    server_info: Raw
 
 
 class StartChild(msgspec.Struct, frozen=True):

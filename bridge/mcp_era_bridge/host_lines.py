@@ -40,8 +40,8 @@ def read_host_line(line: bytes, ascii: bool) -> Message | bytes | None:
             return invalid_request(UNSET, "Batches are not part of this revision")
         case Malformed(id):
             return invalid_request(id)
-        case Broken(id, too_long) if too_long and id is not UNSET:
-            return invalid_request(id, "The line is too long")
+        case Broken() if finding.too_long and finding.id is not UNSET:
+            return invalid_request(finding.id, "The line is too long")
         case Broken() | Noise():
             return error_line(UNSET, codes.PARSE_ERROR, "Parse error")
 

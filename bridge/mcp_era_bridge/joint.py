@@ -17,7 +17,7 @@ from mcp_era_bridge.own_requests import OwnRequests
 from mcp_era_bridge.relayed import Relayed
 from mcp_era_bridge.waiting import Waiting
 from mcp_era_modern.face import ModernFace, Refusal
-from mcp_era_wire.envelope import Message, result_line
+from mcp_era_wire.envelope import UNREADABLE, Message, read_message, result_line
 from mcp_era_wire.events import Severity
 from mcp_era_wire.versions import Era
 
@@ -60,6 +60,8 @@ class Joint:
 
     def from_host(self, lines: list[bytes], ascii: bool, now: float) -> None:
         """The host wrote `lines`; `ascii` says that they hold nothing else."""
+        if self._finished:
+            return
         for line in lines:
             if self._bridged is not None:
                 other = self._bridged.from_host(line, ascii)
@@ -73,21 +75,36 @@ class Joint:
 
     def from_child(self, process: int, lines: list[bytes], ascii: bool, now: float) -> None:
         """The child process number `process` wrote `lines`."""
-        if process != self.process or self._finished:
-            return
         for line in lines:
-            if self._bridged is not None:
-                if self._bridged.from_child(line, ascii):
-                    continue
-            elif self._relayed is not None and self._relayed.from_child(line):
-                continue
-            self._opening.from_child(line, ascii, now)
-            if process != self.process:
-                self._part(refusals.ERA_CHANGED)
-                return
-            self._settle_if_due(now)
+            if process == self.process and not self._finished:
+                self._line_from_child(line, ascii, now)
         if self._closing is not None:
             self._finish_if_done()
+
+    def last_from_child(self, process: int, line: bytes, now: float) -> None:
+        """The process ended its output with `line`, which it may not have finished."""
+        try:
+            read_message(line)
+        except UNREADABLE:
+            self.out.noise.append(line)
+        else:
+            self.from_child(process, [line], False, now)
+
+    def _line_from_child(self, line: bytes, ascii: bool, now: float) -> None:
+        number = self.process
+        if self._bridged is not None:
+            for stray in self._bridged.from_child(line, ascii):
+                self._opening.stray(stray, now)
+        elif self._relayed is not None:
+            own = self._relayed.from_child(line)
+            if own is not None:
+                self._opening.stray(own, now)
+        else:
+            for item in self._opening.from_child(line, ascii, now):
+                self._line_from_child(item, False, now)
+        if number != self.process:
+            self._part(refusals.ERA_CHANGED)
+        self._settle_if_due(now)
 
     def child_started(self, process: int) -> None:
         """The process runs; what is in `to_child` can be written."""
@@ -104,12 +121,27 @@ class Joint:
         """The process is gone and everything that it wrote has been handled."""
         if process != self.process or self._life.presence is Presence.ABSENT:
             return
-        if not self._finished:
-            self.out.note(Severity.WARNING, f"the server {ending.how}")
+        if self._finished:
+            self._life.gone()
+            return
+        self.out.note(Severity.WARNING, f"the server {ending.how}")
         if self._opening.ended(ending, now):
             self._settle_if_due(now)
         else:
             self._gone(refusals.child_exited(ending), ending.exit_code)
+
+    def child_stalled(self, process: int, stalled: bool) -> None:
+        """The process takes nothing of what it is told, or takes something again.
+
+        Meanwhile the host's requests are refused and its notifications dropped, but for
+        cancellations.
+        """
+        if process == self.process:
+            event = "the server takes nothing" if stalled else "the server takes something again"
+            self.out.note(Severity.WARNING, event)
+            for pair in (self._bridged, self._relayed):
+                if pair is not None:
+                    pair.stalled = stalled
 
     def host_ended(self, now: float) -> None:
         """The host closed its end: what it asked for is still answered, nothing new comes."""
@@ -130,7 +162,9 @@ class Joint:
         self._settle_if_due(now)
         if self._closing is not None:
             if now >= self._closing:
-                self._finish(0)
+                self._part(refusals.NO_LAST_WORDS)
+                self._opening.fail(refusals.NO_LAST_WORDS)
+                self.finish(0)
             else:
                 self._finish_if_done()
 
@@ -197,8 +231,8 @@ class Joint:
         self._part(refusal)
         if relayed_session and exit_code is not None:
             # A session cannot be continued by a process that knows nothing of it.
-            self._finish(exit_code)
-        self._opening.fail(refusal)
+            self.finish(exit_code)
+        self._opening.lost(refusal)
         if self._closing is not None:
             self._finish_if_done()
 
@@ -213,9 +247,10 @@ class Joint:
     def _finish_if_done(self) -> None:
         route = self._bridged or self._relayed or self._opening
         if route.work == 0:
-            self._finish(0)
+            self.finish(0)
 
-    def _finish(self, exit_code: int) -> None:
+    def finish(self, exit_code: int) -> None:
+        """The end has come: nothing is relayed and nothing started any more."""
         if not self._finished:
             self._finished = True
             self.out.actions.append(Finish(exit_code))

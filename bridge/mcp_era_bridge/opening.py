@@ -33,7 +33,6 @@ from mcp_era_bridge.host_lines import read_host_line
 from mcp_era_bridge.own_requests import OwnRequests
 from mcp_era_bridge.waiting import Waiting, WaitingRoom
 from mcp_era_legacy.handshake import (
-    Refused,
     client_capabilities,
     initialize_params,
     read_initialize_answer,
@@ -41,18 +40,24 @@ from mcp_era_legacy.handshake import (
 )
 from mcp_era_modern.discover import probe_params, read_probe_answer
 from mcp_era_modern.face import ModernFace, Refusal
-from mcp_era_modern.request_meta import RequestMeta
+from mcp_era_modern.request_meta import NO_MEMBERS, RequestMeta
 from mcp_era_wire import codes, methods
-from mcp_era_wire.dirty import Broken, Noise
-from mcp_era_wire.envelope import UNREADABLE, Id, Message, encode, request_line, result_line
-from mcp_era_wire.events import Severity
+from mcp_era_wire.dirty import Batch, Blank, Broken, Noise, message_part
+from mcp_era_wire.envelope import ABSENT, UNREADABLE, Id, Message, encode, request_line, result_line
+from mcp_era_wire.events import Server, Severity
 from mcp_era_wire.versions import NEWEST_MODERN, Era
 
 BRIDGED_QUESTIONS: Final[frozenset[str]] = frozenset()
 """The question capabilities of a modern host that a legacy child may use through us."""
 
 _MOST_HELD: Final = 64
-"""How many lines of a child are kept for a host of its era."""
+"""How many lines of a child are kept for a modern host, in case it is modern too."""
+
+_UNREADABLE_ANSWER: Final = Raw(
+    encode({"code": codes.INTERNAL_ERROR, "message": refusals.INVALID_LINE.message})
+)
+_RELAYED_SERVER: Final = Server("", None, NO_MEMBERS)
+"""Stands for a server that a host has shaken hands with itself."""
 
 _NO_ERA: Final = Refusal(
     codes.INVALID_PARAMS,
@@ -150,7 +155,10 @@ class Opening:
             if message is not None:
                 self._out.to_host.append(message)
         elif message.method is UNSET:
-            self._out.note(Severity.DEBUG, "response of the host dropped")
+            if self._host is Era.LEGACY and self._life.presence is not Presence.ABSENT:
+                self._life.say(line, b"\n")
+            else:
+                self._out.note(Severity.DEBUG, "response of the host dropped")
         elif message.id is UNSET:
             self._notification(Waiting(line, message, None))
         else:
@@ -212,7 +220,6 @@ class Opening:
             if other.id is not None:
                 self._face.refuse(other.id, _NO_DISCOVER)
         self._waiting.empty()
-        self._held.clear()
         self._host = Era.LEGACY
         self._search = None
         if self._life.spoken_to:
@@ -237,6 +244,7 @@ class Opening:
 
     def _restart(self) -> None:
         self._own.forget()
+        self._held.clear()
         self._life.restart()
 
     # The search ----------------------------------------------------------------------------------
@@ -261,7 +269,7 @@ class Opening:
             )
         else:
             self._meta = self._face.read_meta(first.message)
-            if first.message.method == methods.DISCOVER:
+            if first.message.method == methods.DISCOVER and self._meta.is_good:
                 self._carried = id
         self._take(self._search.begin(now), now)
 
@@ -304,7 +312,7 @@ class Opening:
     def _settled(self, settled: Settled) -> None:
         assert self._host is not None and self._search is not None
         if settled.server is not None and self._host is Era.MODERN:
-            self._remember(settled.server.server_info, self._search.found)
+            self._remember(Raw(encode(settled.server.server_info)), self._search.found)
         if self._host is Era.LEGACY and settled.era is Era.MODERN:
             self._out.note(Severity.ERROR, refusals.NOT_BRIDGED.message)
             self._dead_end = refusals.NOT_BRIDGED
@@ -333,6 +341,13 @@ class Opening:
                     self._out.to_host += (self._refusal_line, b"\n")
         self.fail(refusal)
 
+    def lost(self, refusal: Refusal) -> None:
+        """There is no child: everything that waits fails, and the search begins anew some time."""
+        self._search = None
+        self._own.forget()
+        self._held.clear()
+        self.fail(refusal)
+
     def fail(self, refusal: Refusal) -> None:
         """Everything that waits fails; a legacy host may open anew."""
         for waiting in self._waiting.requests:
@@ -340,17 +355,18 @@ class Opening:
             self._face.refuse(waiting.id, refusal)
         self._waiting.empty()
         self._carried = None
+        self._initialize = None
         if self._host is Era.LEGACY and self._dead_end is None:
             self._host = None
 
     # What is remembered --------------------------------------------------------------------------
 
-    def _remember(self, info: Raw | None, found: Memory | None) -> None:
+    def _remember(self, info: Raw, found: Memory | None) -> None:
         known = self._remembered
         if found is not None:
             self._remembered = Remembered(found, info)
             self._out.actions.append(Keep(self._remembered))
-        elif known is not None and encode(known.server_info) != encode(info):
+        elif known is not None and bytes(known.server_info) != bytes(info):
             self._forget()
 
     def _forget(self) -> None:
@@ -358,54 +374,75 @@ class Opening:
             self._remembered = None
             self._out.actions.append(Keep(None))
 
-    # From the child ------------------------------------------------------------------------------
+    # From the child -------------------------------------------------------------------------------
 
-    def from_child(self, line: bytes, ascii: bool, now: float) -> None:
-        """Handles a line of the child: before the verdict any, after it an answer to a request of
-        the bridge's own."""
+    def from_child(self, line: bytes, ascii: bool, now: float) -> list[bytes]:
+        """Handles a line of the child before the verdict. Returned are the items of a batch: each
+        is a line of its own, and the first may bring the verdict."""
         if self._search is not None:
             self._search.heard()
         read = read_child_line(line, ascii)
-        if isinstance(read, Noise | Broken):
-            self._out.noise.append(line)
-            return
-        for message in read if isinstance(read, list) else [read]:
-            if not isinstance(message, Message):
-                continue
-            if message.method is UNSET:
-                self._response(line, message, now)
-            elif message.method == methods.PING and message.id is not UNSET:
-                self._life.say(result_line(message.id, b"{}"))
-            elif len(self._held) < _MOST_HELD and self.verdict is None:
-                self._held.append(line)
+        match read:
+            case Message():
+                self._message(line, read, now)
+            case Batch(items):
+                return items
+            case Broken(id):
+                self._out.noise.append(line)
+                if id is not UNSET:
+                    self._broken_response(Message("2.0", id, error=_UNREADABLE_ANSWER), now)
+            case Noise():
+                self._out.noise.append(line)
+            case Blank():
+                pass
+        return []
+
+    def _message(self, line: bytes, message: Message, now: float) -> None:
+        if message.method is UNSET:
+            self._response(line, message, now)
+        elif message.method == methods.PING and message.id is not UNSET:
+            self._life.say(result_line(message.id, b"{}"))
+        elif self._host is Era.LEGACY:
+            # For a host of its own era, whatever comes of the search.
+            self._out.to_host += (message_part(line), b"\n")
+        elif len(self._held) < _MOST_HELD:
+            self._held.append(line)
+        else:
+            self._out.note(Severity.WARNING, "message of the child lost", method=message.method)
 
     def _response(self, line: bytes, message: Message, now: float) -> None:
+        """An answer while the era is sought."""
         search = self._search
-        if search is None:
-            return
-        if self._answers_host(message):
-            answer = read_initialize_answer(message.result, message.error)
-            if isinstance(answer, Refused):
-                self._refusal_line = line
-            else:
-                self._held.append(line)
-            self._take(search.initialize_answered(answer, now), now)
-            return
-        method = self._own.take(message)
-        if method == methods.DISCOVER:
-            answer_to_probe = read_probe_answer(message.result, message.error)
-            self._take(search.probe_answered(answer_to_probe, message.result, now), now)
-        elif method == methods.INITIALIZE:
+        initialize = self._initialize
+        if search is None or initialize is None or message.id != initialize.id:
+            self.stray(message, now)
+        elif message.is_failure:
+            self._refusal_line = message_part(line)
             answer = read_initialize_answer(message.result, message.error)
             self._take(search.initialize_answered(answer, now), now)
         else:
-            self._out.note(Severity.DEBUG, "answer to nothing dropped", id=repr(message.id))
+            # Whatever it says: it is between the two now, and of no version of ours.
+            self._held.append(message_part(line))
+            self._take(search.initialize_answered(_RELAYED_SERVER, now), now)
 
-    def _answers_host(self, message: Message) -> bool:
-        """Whether this answers the `initialize` that a legacy host sent itself."""
-        if self._host is not Era.LEGACY or self._initialize is None or self.verdict is not None:
-            return False
-        return message.id == self._initialize.id
+    def _broken_response(self, message: Message, now: float) -> None:
+        """An answer that cannot be read counts as a refusal, so that nobody waits for another."""
+        if self._own.is_open(message.id):
+            self.stray(message, now)
+
+    def stray(self, message: Message, now: float) -> None:
+        """A response that answers no request of the host: perhaps one of the bridge's own."""
+        search = self._search
+        method = self._own.take(message)
+        result = ABSENT if message.is_failure else message.result
+        if search is None or method is None:
+            self._out.note(Severity.DEBUG, "answer to nothing dropped", id=repr(message.id))
+        elif method == methods.DISCOVER:
+            answer_to_probe = read_probe_answer(result, message.error)
+            self._take(search.probe_answered(answer_to_probe, result, now), now)
+        else:
+            answer = read_initialize_answer(result, message.error)
+            self._take(search.initialize_answered(answer, now), now)
 
     def ended(self, ending: Ending, now: float) -> bool:
         """The process has ended; whether the search goes on with another one."""

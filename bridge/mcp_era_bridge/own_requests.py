@@ -33,6 +33,10 @@ class OwnRequests:
         """The process is gone: none of them will be answered."""
         self.open.clear()
 
+    def is_open(self, id: object) -> bool:
+        """Whether `id` is that of a request that is not answered yet."""
+        return isinstance(id, int) and id in self.open
+
     def take(self, message: Message) -> str | None:
         """The method of the request that a response answers; it is then settled.
 

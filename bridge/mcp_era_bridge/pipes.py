@@ -12,6 +12,7 @@ import select
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from itertools import islice
 
 import trio
 
@@ -59,21 +60,21 @@ class Traffic:
         if self._inlets.pop(inlet.fd, None) is not None:
             self._poll.unregister(inlet.fd)
 
-    def is_ready(self, fd: int) -> bool:
-        """Whether there is something to read just now."""
-        return any(ready == fd for ready, _ in self._poll.poll(0))
-
     def linger(self) -> None:
         """Serves all inlets until nothing comes any more, or somebody else has to have a turn."""
         leave = time.monotonic() + _STINT
         while time.monotonic() < leave:
-            events = self._next_events()
-            if not events:
-                return
-            for fd, _ in events:
+            # Whoever drains a pipe that is full needs the event loop: then nobody stays.
+            drained = any(inlet.is_backed_up() for inlet in self._inlets.values())
+            served = False
+            for fd, _ in self._poll.poll(0) if drained else self._next_events():
                 inlet = self._inlets.get(fd)
-                if inlet is not None and (inlet.is_full() or not inlet.take()):
-                    return
+                if inlet is not None and inlet.has_room():
+                    served = True
+                    if not inlet.take():
+                        return
+            if drained or not served:
+                return
 
     def _next_events(self) -> list[tuple[int, int]]:
         poll = self._poll.poll
@@ -100,7 +101,7 @@ class Inlet:
 
     `handle` is called with each chunk, of at most 1 MiB, and with an empty one at the end.
     `destination` gives the outlet that what is read goes to: while that has more than `high_water`
-    bytes unsent, nothing is read, but for no more than `stall` seconds.
+    bytes unsent, nothing is read, unless not one of them is taken for `stall` seconds.
     """
 
     def __init__(
@@ -116,39 +117,33 @@ class Inlet:
         self._handle = handle
         self._destination = destination
         self._high_water = high_water
-        self._stall = self._patience = stall
+        self._stall = stall
         self._size = _CHUNK
         self._ended = False
 
-    def is_full(self) -> bool:
-        """Whether the destination has something unsent: whoever writes it needs a turn."""
+    def is_backed_up(self) -> bool:
+        """Whether the destination has anything unsent."""
         outlet = self._destination()
         return outlet is not None and outlet.backlog > 0
+
+    def has_room(self) -> bool:
+        """Whether there is room for what would be read."""
+        outlet = self._destination()
+        return outlet is None or outlet.backlog <= self._high_water or outlet.stalled
 
     async def run(self, traffic: Traffic) -> None:
         """Reads until the end."""
         traffic.add(self)
         try:
             while not self._ended:
+                outlet = self._destination()
+                if outlet is not None and not self.has_room():
+                    await outlet.wait_for_room(self._high_water, self._stall)
+                    continue
                 await wait_readable(self.fd)
-                if not self.is_full():
-                    traffic.linger()
-                elif traffic.is_ready(self.fd):
-                    self.take()
-                await self._room()
+                traffic.linger()
         finally:
             traffic.remove(self)
-
-    async def _room(self) -> None:
-        """Waits until the destination has room, or has made none for too long."""
-        outlet = self._destination()
-        if outlet is None or outlet.backlog <= self._high_water:
-            self._patience = self._stall
-        elif self._patience > 0:
-            with trio.move_on_after(self._patience) as scope:
-                await outlet.wait_low()
-            if scope.cancelled_caught:
-                self._patience = 0
 
     def take(self) -> bool:
         """Reads and handles one chunk. False once the end has been seen.
@@ -179,18 +174,29 @@ async def wait_readable(fd: int) -> None:
 
 
 class Outlet:
-    """The writing end of a pipe. `broken` once nobody reads at the other end."""
+    """The writing end of a pipe.
 
-    def __init__(self, fd: int, low_water: int = 0) -> None:
+    `on_break` is called once it turns out that nobody reads at the other end, `on_stall` when the
+    other end has taken nothing for too long (True) and when it takes something again (False).
+    """
+
+    def __init__(
+        self,
+        fd: int,
+        on_break: Callable[[], None] = lambda: None,
+        on_stall: Callable[[bool], None] = lambda stalled: None,
+    ) -> None:
         self._fd = fd
-        self._low_water = low_water
+        self._on_break = on_break
+        self._on_stall = on_stall
         self._pending: deque[Buffer] = deque()
         self._wake = trio.Event()
         self._changed = trio.Event()
-        self.closed = False
         self.backlog = 0
         """Bytes that were given and not taken yet."""
         self.broken = False
+        self.closed = False
+        self.stalled = False
 
     def write(self, pieces: Sequence[Buffer]) -> None:
         """Writes the pieces in one go as far as the pipe takes them; the rest follows by itself."""
@@ -217,13 +223,17 @@ class Outlet:
                 if len(pending) == 1:
                     taken = os.write(self._fd, pending[0])
                 else:
-                    taken = os.writev(self._fd, [*pending][:_MOST_PIECES])
+                    taken = os.writev(self._fd, list(islice(pending, _MOST_PIECES)))
             except BlockingIOError:
                 return
             except OSError:
                 self._break()
+                self._on_break()
                 return
             self.backlog -= taken
+            if self.stalled:
+                self.stalled = False
+                self._on_stall(False)
             while taken:
                 first = len(pending[0])
                 if taken < first:
@@ -254,14 +264,18 @@ class Outlet:
             self._wake = trio.Event()
 
     def _tell(self) -> None:
-        if self.backlog <= self._low_water:
-            self._changed.set()
-            self._changed = trio.Event()
+        self._changed.set()
+        self._changed = trio.Event()
 
-    async def wait_low(self) -> None:
-        """Waits until no more than `low_water` bytes are unsent, or nobody will read them."""
-        while self.backlog > self._low_water:
-            await self._changed.wait()
+    async def wait_for_room(self, high_water: int, stall: float) -> None:
+        """Waits until no more than `high_water` bytes are unsent, or nobody will read them, or none
+        of them has been taken for `stall` seconds."""
+        while self.backlog > high_water and not self.stalled:
+            with trio.move_on_after(stall) as patience:
+                await self._changed.wait()
+            if patience.cancelled_caught:
+                self.stalled = True
+                self._on_stall(True)
 
     async def wait_empty(self) -> None:
         """Waits until everything is out, or nobody will read it."""

@@ -31,6 +31,12 @@ INVALID_LINE: Final = _internal("The server's answer could not be read", "invali
 ERA_CHANGED: Final = _internal(
     "The server is started again: it turned out to speak the handshake era", "era_changed"
 )
+CHILD_UNRESPONSIVE: Final = _internal(
+    "The server takes nothing of what it is sent", "child_unresponsive"
+)
+NO_LAST_WORDS: Final = _internal(
+    "The host has closed its end and the server has not answered in time", "child_unresponsive"
+)
 NOT_BRIDGED: Final = _internal(
     "This server speaks only 2026-07-28 and this host opens with initialize; "
     "this version of mcp-bridge does not join the two",

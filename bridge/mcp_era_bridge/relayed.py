@@ -13,11 +13,11 @@ from msgspec import UNSET, Raw, UnsetType
 
 from mcp_era_bridge.effects import Outbox
 from mcp_era_bridge.own_requests import OwnRequests
-from mcp_era_bridge.refusals import LINE_TOO_LONG, too_many_requests
+from mcp_era_bridge.refusals import CHILD_UNRESPONSIVE, LINE_TOO_LONG, too_many_requests
 from mcp_era_modern.face import Refusal
 from mcp_era_wire import codes, methods
-from mcp_era_wire.dirty import Batch, Blank, Broken, LongLine, examine
-from mcp_era_wire.envelope import ABSENT, UNREADABLE, Id, error_line
+from mcp_era_wire.dirty import Batch, Blank, Broken, LongLine, examine, message_part
+from mcp_era_wire.envelope import ABSENT, UNREADABLE, Id, Message, error_line
 
 _AnyId: TypeAlias = int | str | float | UnsetType | None
 
@@ -34,6 +34,17 @@ class _Head(msgspec.Struct, frozen=True, gc=False):
 _read_head: Final[Callable[[bytes], _Head]] = msgspec.json.Decoder(_Head).decode
 
 
+class _CancelledParams(msgspec.Struct, frozen=True):
+    request_id: Id = msgspec.field(name="requestId")
+
+
+class _Cancelled(msgspec.Struct, frozen=True):
+    params: _CancelledParams
+
+
+_read_cancelled: Final[Callable[[bytes], _Cancelled]] = msgspec.json.Decoder(_Cancelled).decode
+
+
 class Relayed:
     """A host and a child of one era.
 
@@ -46,6 +57,8 @@ class Relayed:
         self._own = own
         self._most_open = most_open
         self._open: dict[_AnyId, str] = {}
+        self.stalled = False
+        """Whether the child takes nothing of what it is told."""
 
     @property
     def work(self) -> int:
@@ -59,32 +72,50 @@ class Relayed:
         except UNREADABLE:
             if isinstance(line, LongLine):
                 self._refuse_long_line(line)
+            elif not self.stalled:
+                self._out.to_child += (line, b"\n")
+            return
+        if head.method == methods.CANCELLED:
+            self._cancel(line)
+        elif head.method is not UNSET and head.id is not UNSET:
+            refusal = self._refusal()
+            if refusal is not None:
+                self._refuse(head.id, refusal)
                 return
-        else:
-            if head.method is not UNSET and head.id is not UNSET:
-                if len(self._open) >= self._most_open:
-                    self._refuse(head.id, too_many_requests(self._most_open))
-                    return
-                self._open[head.id] = head.method
+            self._open[head.id] = head.method
+        elif head.method is not UNSET and self.stalled:
+            return
         self._out.to_child += (line, b"\n")
 
-    def from_child(self, line: bytes) -> bool:
-        """Relays a line of the child, unless it is no message. False says that it answers a request
-        of the bridge itself and is for the joint."""
+    def _refusal(self) -> Refusal | None:
+        if len(self._open) >= self._most_open:
+            return too_many_requests(self._most_open)
+        return CHILD_UNRESPONSIVE if self.stalled else None
+
+    def _cancel(self, line: bytes) -> None:
+        """Nobody waits any more for the request that is named; an answer passes all the same."""
+        try:
+            self._open.pop(_read_cancelled(line).params.request_id, None)
+        except UNREADABLE:
+            return
+
+    def from_child(self, line: bytes) -> Message | None:
+        """Relays a line of the child, unless it is no message. Returned is an answer to a request
+        of the bridge's own, which is for the joint."""
         try:
             head = _read_head(line)
         except UNREADABLE:
             self._odd_line(line)
-            return True
+            return None
         if head.method is UNSET:
             if head.result is ABSENT and head.error is ABSENT:
                 self._out.noise.append(line)
-                return True
-            if self._own.open and head.id in self._own.open:
-                return False
+                return None
+            if self._own.open and isinstance(head.id, int) and self._own.is_open(head.id):
+                return Message("2.0", head.id, UNSET, ABSENT, head.result, head.error)
             self._open.pop(head.id, None)
         self._out.to_host += (line, b"\n")
-        return True
+        return None
 
     def _odd_line(self, line: bytes) -> None:
         """A batch, noise, or something that a host of the same era may yet make sense of."""
@@ -92,16 +123,20 @@ class Relayed:
         match finding:
             case Blank():
                 return
-            case Broken(id, too_long) if too_long:
+            case Broken() if finding.too_long:
                 self._out.noise.append(line)
-                self._lose_long_line(id)
+                if not finding.has_method:
+                    self._lose_long_line(finding.id)
                 return
-            case Broken(id) if id is not UNSET:
-                self._open.pop(id, None)
-            case Batch(items):
-                if not self._settle(items):
-                    self._out.noise.append(line)
-                    return
+            case Broken() if finding.is_message:
+                if not finding.has_method:
+                    self._open.pop(finding.id, None)
+            case Message():
+                line = message_part(line)
+                if finding.method is UNSET:
+                    self._open.pop(finding.id, None)
+            case Batch(items) if self._settle(items):
+                pass
             case _:
                 self._out.noise.append(line)
                 return

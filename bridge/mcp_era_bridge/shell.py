@@ -9,6 +9,7 @@ import math
 import os
 import random
 import signal
+from collections.abc import Callable
 
 import msgspec
 import trio
@@ -41,7 +42,7 @@ _RESTART_GRACE = 0.5
 _STALL = 30.0
 """Seconds that a child may take nothing before the host is read on."""
 _FLUSH = 5.0
-"""Seconds that the host has to take what is still unsent at the end."""
+"""Seconds that either side has at the end to take what is still unsent."""
 
 
 class Shell:
@@ -65,7 +66,7 @@ class Shell:
         )
         self.host_fd = _private_stdout()
         """The descriptor that the host reads."""
-        self._host_out = Outlet(self.host_fd, 0)
+        self._host_out = Outlet(self.host_fd, on_break=self._host_is_gone)
         self._child: Child | None = None
         self._wanted: int | None = None
         self._wish = trio.Event()
@@ -114,6 +115,8 @@ class Shell:
             while self._wanted is None:
                 self._wish = trio.Event()
                 await self._wish.wait()
+            if self._finishing.is_set():
+                return  # nothing is started any more
             number, self._wanted = self._wanted, None
             try:
                 start = spawn(self._command)
@@ -121,11 +124,8 @@ class Shell:
                 start = str(error)
 
     async def _live(self, number: int, spawned: Spawned) -> None:
-        def receive(lines: list[bytes], ascii: bool) -> None:
-            self._joint.from_child(number, lines, ascii, trio.current_time())
-            self._apply()
-
-        self._child = child = Child(number, spawned, self._sink, receive, self._host_out)
+        report = _Report(self._joint, self._apply, number)
+        self._child = child = Child(number, spawned, self._sink, report, self._host_out)
         self._joint.child_started(number)
         self._apply()
         async with trio.open_nursery() as nursery:
@@ -166,7 +166,8 @@ class Shell:
         with trio.open_signal_receiver(*numbers) as signals:
             async for number in signals:
                 self._in_a_hurry = True
-                self._finish(128 + number)
+                self._joint.finish(128 + number)
+                self._apply()
 
     # Effects -------------------------------------------------------------------------------------
 
@@ -176,8 +177,6 @@ class Shell:
         if out.to_host:
             self._host_out.write(out.to_host)
             out.to_host.clear()
-            if self._host_out.broken:
-                self._finish(0)
         child = self._child
         if out.to_child and child is not None and child.number == self._joint.process:
             child.outlet.write(out.to_child)
@@ -204,12 +203,13 @@ class Shell:
                 case Keep(remembered):
                     self._cache.store(remembered)
                 case Finish(exit_code):
-                    self._finish(exit_code)
+                    self._exit_code = exit_code
+                    self._finishing.set()
 
-    def _finish(self, exit_code: int) -> None:
-        if not self._finishing.is_set():
-            self._exit_code = exit_code
-            self._finishing.set()
+    def _host_is_gone(self) -> None:
+        """Nobody reads our stdout any more."""
+        self._joint.finish(0)
+        self._apply()
 
     async def _end_child(self) -> None:
         child = self._child
@@ -218,8 +218,30 @@ class Shell:
         if self._in_a_hurry:
             await child.end(0, _HURRY)
         else:
+            await child.last_words(_FLUSH)
             await child.end(_GRACE, _PATIENCE)
         await child.ended.wait()
+
+
+class _Report:
+    """Tells the joint what a process says, and has the effects carried out."""
+
+    def __init__(self, joint: Joint, apply: Callable[[], None], number: int) -> None:
+        self._joint = joint
+        self._apply = apply
+        self._number = number
+
+    def lines(self, lines: list[bytes], ascii: bool) -> None:
+        self._joint.from_child(self._number, lines, ascii, trio.current_time())
+        self._apply()
+
+    def last_line(self, line: bytes) -> None:
+        self._joint.last_from_child(self._number, line, trio.current_time())
+        self._apply()
+
+    def stalled(self, stalled: bool) -> None:
+        self._joint.child_stalled(self._number, stalled)
+        self._apply()
 
 
 def _private_stdout() -> int:

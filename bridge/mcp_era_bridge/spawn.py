@@ -45,22 +45,29 @@ def find_executable(command: Command) -> str:
     raise NotStarted(f"the command {name!r} was not found on the PATH")
 
 
+def _is_text(path: str) -> bool:
+    with open(path, "rb") as file:
+        return b"\0" not in file.read(4096)
+
+
 def spawn(command: Command) -> Spawned:
     """Starts `command` without a shell, in a process group of its own. Raises NotStarted.
 
     Descriptors other than the three pipes are close-on-exec, so that closing our end is the child's
     end of file. Signals that Python ignores get their default action back.
     """
+    import errno
     import signal
 
     path = find_executable(command)
     child_in, to_child = os.pipe()
     from_child, child_out = os.pipe()
     from_stderr, child_err = os.pipe()
-    try:
-        pid = os.posix_spawn(
+
+    def start(path: str, argv: list[str]) -> int:
+        return os.posix_spawn(
             path,
-            command.argv,
+            argv,
             command.env,
             file_actions=[
                 (os.POSIX_SPAWN_DUP2, child_in, 0),
@@ -70,6 +77,15 @@ def spawn(command: Command) -> Spawned:
             setpgroup=0,
             setsigdef=[signal.SIGPIPE, signal.SIGXFSZ],
         )
+
+    try:
+        try:
+            pid = start(path, command.argv)
+        except OSError as error:
+            if error.errno != errno.ENOEXEC or not _is_text(path):
+                raise
+            # A script without a first line that says so is the shell's, as execvp has it.
+            pid = start("/bin/sh", ["sh", path, *command.argv[1:]])
     except (OSError, ValueError) as error:
         for fd in (to_child, from_child, from_stderr):
             os.close(fd)

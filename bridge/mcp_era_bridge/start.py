@@ -5,6 +5,7 @@ Lives here: the order of the start. Does not: what runs afterwards (shell.py), h
 """
 
 import os
+import signal
 import sys
 
 from mcp_era_bridge import options
@@ -16,21 +17,24 @@ USAGE_ERROR = 2
 
 def start() -> int:
     """Runs `sys.argv` and returns the exit code."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        # Until the shell heeds it: an interrupt while things are imported is no traceback.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     _occupy_standard_descriptors()
     try:
         invocation = options.parse(sys.argv[1:], os.environ)
     except options.UsageError as error:
-        print("Usage: mcp-bridge [OPTIONS] -- COMMAND [ARG]...", file=sys.stderr)
-        print("Try 'mcp-bridge --help' for help.\n", file=sys.stderr)
-        print(f"Error: {error}", file=sys.stderr)
-        return USAGE_ERROR
+        return _usage_error(str(error))
     if invocation is None:
         from mcp_era_bridge.cli import main
 
         return main(sys.argv[1:])
     cwd = invocation.text(options.CWD)
     if cwd:
-        os.chdir(cwd)
+        try:
+            os.chdir(cwd)
+        except OSError as error:
+            return _usage_error(f"{cwd!r}: {error.strerror}")
     command = Command(invocation.command, invocation.child_environment(_environment()))
     first: Spawned | str
     try:
@@ -41,6 +45,13 @@ def start() -> int:
     from mcp_era_bridge.shell import run
 
     return run(invocation, command, first)
+
+
+def _usage_error(what: str) -> int:
+    print("Usage: mcp-bridge [OPTIONS] -- COMMAND [ARG]...", file=sys.stderr)
+    print("Try 'mcp-bridge --help' for help.\n", file=sys.stderr)
+    print(f"Error: {what}", file=sys.stderr)
+    return USAGE_ERROR
 
 
 def _occupy_standard_descriptors() -> None:

@@ -27,7 +27,7 @@ _KEPT_FOR = 7 * 24 * 3600.0
 class _Entry(msgspec.Struct, frozen=True):
     verdict: Memory
     date: float
-    server_info: Raw | None
+    server_info: Raw
 
 
 _read_entry = msgspec.json.Decoder(_Entry).decode

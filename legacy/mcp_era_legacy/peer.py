@@ -134,8 +134,8 @@ class LegacyPeer:
         if call is None:
             call = self._call_of_text(id)
             if call is None:
-                return Stray(id)
-        if message.result is not ABSENT:
+                return Stray(message)
+        if message.error is ABSENT or not message.is_failure:
             return Completed(call, message.result)
         return Failed(call, message.error)
 

@@ -14,7 +14,7 @@ from mcp_era_modern.request_meta import NO_MEMBERS, RequestMeta
 from mcp_era_wire import codes
 from mcp_era_wire.envelope import ABSENT, UNREADABLE, encode
 from mcp_era_wire.events import Server
-from mcp_era_wire.members import Members, members_of, strings_of
+from mcp_era_wire.members import Members, is_object, members_of, strings_of
 from mcp_era_wire.versions import (
     CLIENT_CAPABILITIES_KEY,
     CLIENT_INFO_KEY,
@@ -27,7 +27,9 @@ from mcp_era_wire.versions import (
     newest_common,
 )
 
-_EMPTY_VALUES: Final = {b"true": NO_MEMBERS, b"null": None, b"false": None}
+_KNOWN_CAPABILITIES: Final = frozenset(
+    {"tools", "prompts", "resources", "logging", "completions", "experimental", "extensions"}
+)
 
 
 def discover_result(server: Server) -> bytes:
@@ -56,12 +58,13 @@ def _capabilities(legacy: Raw) -> Members:
     """Legacy server capabilities in the modern spelling: tasks are another thing now."""
     capabilities = members_of(legacy) or {}
     capabilities.pop("tasks", None)
-    for name, value in list(capabilities.items()):
-        replacement = _EMPTY_VALUES.get(bytes(value), value)
-        if replacement is None:
+    for name in _KNOWN_CAPABILITIES & capabilities.keys():
+        if is_object(capabilities[name]):
+            continue
+        if bytes(capabilities[name]) in (b"null", b"false"):
             del capabilities[name]
         else:
-            capabilities[name] = replacement
+            capabilities[name] = NO_MEMBERS
     extensions = members_of(capabilities.get("extensions"))
     if extensions is not None and extensions.pop(TASKS_EXTENSION, None) is not None:
         capabilities["extensions"] = Raw(encode(extensions))
@@ -76,7 +79,7 @@ def probe_params(meta: RequestMeta, required: Raw | None = None) -> bytes:
     capabilities: object = meta.capabilities
     if required is not None:
         capabilities = {**(members_of(meta.capabilities) or {}), **(members_of(required) or {})}
-    members: dict[str, object] = {PROTOCOL_VERSION_KEY: meta.version or NEWEST_MODERN}
+    members: dict[str, object] = {PROTOCOL_VERSION_KEY: NEWEST_MODERN}
     if meta.client_info is not None:
         members[CLIENT_INFO_KEY] = meta.client_info
     members[CLIENT_CAPABILITIES_KEY] = capabilities

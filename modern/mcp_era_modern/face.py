@@ -13,7 +13,7 @@ from mcp_era_modern.errors import bridge_error, error_for_host
 from mcp_era_modern.request_meta import MetaReader, RequestMeta
 from mcp_era_modern.requests import NOT_BRIDGED, REMOVED, RULES, UNKNOWN
 from mcp_era_modern.results import Completer
-from mcp_era_wire import codes
+from mcp_era_wire import codes, methods
 from mcp_era_wire.envelope import (
     ABSENT,
     UNREADABLE,
@@ -166,6 +166,8 @@ def _refusal(method: str, meta: RequestMeta) -> Refusal | None:
         return Refusal(
             codes.METHOD_NOT_FOUND, f"{method} is not in {NEWEST_MODERN}", {"method": method}
         )
+    if method in methods.NOTIFICATIONS:
+        return Refusal(codes.METHOD_NOT_FOUND, f"{method} is a notification", {"method": method})
     if method in NOT_BRIDGED:
         return Refusal(
             codes.METHOD_NOT_FOUND,

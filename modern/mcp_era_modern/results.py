@@ -14,7 +14,7 @@ from msgspec import UNSET, Raw, UnsetType
 
 from mcp_era_wire import methods
 from mcp_era_wire.envelope import ABSENT, UNREADABLE, Buffer, encode
-from mcp_era_wire.members import Members, is_object, members_of, open_object
+from mcp_era_wire.members import Members, is_implementation, is_object, members_of, open_object
 from mcp_era_wire.versions import RELATED_TASK_KEY, SERVER_INFO_KEY
 
 CACHEABLE: Final = frozenset(
@@ -32,6 +32,7 @@ CACHEABLE: Final = frozenset(
 MOST_COMPLETIONS: Final = 100
 """`completion.values` holds no more (schema of every revision, CompleteResult)."""
 
+_NULL: Final = Raw(b"null")
 _COMPLETE: Final = Raw(b'"complete"')
 _NO_TTL: Final = Raw(b"0")
 _PRIVATE: Final = Raw(b'"private"')
@@ -79,7 +80,7 @@ class _PlainTools(_PlainList, frozen=True, gc=False, kw_only=True):
 
 
 class _PlainCall(_Plain, frozen=True, gc=False, kw_only=True):
-    content: Raw
+    content: list[Raw]
 
 
 class _PlainValues(msgspec.Struct, frozen=True, gc=False):
@@ -149,8 +150,10 @@ class Completer:
                 members["cacheScope"] = _PRIVATE
         meta = members_of(members.get("_meta")) or {}
         meta.pop(RELATED_TASK_KEY, None)
-        if self._server_info is not None:
-            meta.setdefault(SERVER_INFO_KEY, self._server_info)
+        if not is_implementation(meta.get(SERVER_INFO_KEY)):
+            meta.pop(SERVER_INFO_KEY, None)
+            if self._server_info is not None:
+                meta[SERVER_INFO_KEY] = self._server_info
         members.pop("_meta", None)
         if meta:
             members["_meta"] = Raw(encode(meta))
@@ -207,7 +210,8 @@ def mended_tool(tool: Raw) -> Raw:
 
 
 def _mend_call(members: Members) -> None:
-    members.setdefault("content", Raw(b"[]"))
+    if bytes(members.get("content", _NULL)) == b"null":
+        members["content"] = Raw(b"[]")
 
 
 def _mend_completion(members: Members) -> None:

@@ -6,6 +6,7 @@ the id in it), or *noise*. Spec 2026-07-28, basic/transports/stdio (nothing but 
 2025-03-26, basic (Batching).
 """
 
+import json
 import re
 from typing import Final, TypeAlias
 
@@ -61,10 +62,17 @@ class Malformed(msgspec.Struct, frozen=True):
 
 
 class Broken(msgspec.Struct, frozen=True):
-    """Looks like a message and cannot be read. `id` is there if it was found at either end."""
+    """Looks like a message and cannot be read. `id` is there if it was found at either end, and
+    `has_method` says that it is a request or a notification: then nobody waits for it."""
 
     id: Id | UnsetType
+    has_method: bool = False
     too_long: bool = False
+
+    @property
+    def is_message(self) -> bool:
+        """Whether it is more than a brace at the start of a line."""
+        return self.has_method or self.id is not UNSET
 
 
 Finding: TypeAlias = Message | Blank | Noise | Batch | Malformed | Broken
@@ -90,21 +98,17 @@ def examine(line: bytes, *, lenient: bool) -> Finding:
     """Looks again at a line that `read_message` refused or that is not UTF-8.
 
     `lenient` is for what a child wrote: a message without `jsonrpc`, an id that is null or a whole
-    number written as a fraction, text before the message and bytes that are not UTF-8 are
-    forgiven. A host's line is taken at its word.
+    number written as a fraction, text around the message, two messages on one line and bytes that
+    are not UTF-8 are forgiven. A host's line is taken at its word, but for half a surrogate pair,
+    which its JSON writer may well have made.
     """
     if isinstance(line, LongLine):
-        return Broken(_find_id(line), too_long=True)
-    line = line.strip(_WHITESPACE).removeprefix(_BOM).strip(_WHITESPACE)
+        return _broken(line, too_long=True)
+    line = message_part(line) if lenient else _without_mark(line)
     if not line:
         return Blank()
     if line.startswith(b"["):
         return _as_batch(line)
-    if lenient and not line.startswith(b"{"):
-        start = line.find(b'{"jsonrpc"')
-        if start < 0:
-            return Noise()
-        line = line[start:]
     if not line.startswith(b"{"):
         return _not_an_object(line)
     if not sound_utf8(line):
@@ -114,7 +118,47 @@ def examine(line: bytes, *, lenient: bool) -> Finding:
     try:
         return _as_message(_read_loose(line), lenient)
     except UNREADABLE:
-        return Broken(_find_id(line))
+        pass
+    mended = _without_half_pairs(line)
+    try:
+        return _as_message(_read_loose(mended), lenient)
+    except UNREADABLE:
+        return (_glued(line) if lenient else None) or _broken(line)
+
+
+def message_part(line: bytes) -> bytes:
+    """A child's line without a mark, white space and other text in front of the message."""
+    line = _without_mark(line)
+    if line.startswith((b"{", b"[")):
+        return line
+    start = line.find(b'{"jsonrpc"')
+    return line if start < 0 else line[start:]
+
+
+def _without_mark(line: bytes) -> bytes:
+    return line.strip(_WHITESPACE).removeprefix(_BOM).strip(_WHITESPACE)
+
+
+_ESCAPE: Final = re.compile(
+    rb"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+    rb"|\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
+)
+
+
+def _without_half_pairs(line: bytes) -> bytes:
+    """The line with U+FFFD where an escape is half of a surrogate pair: text that was cut."""
+    return _ESCAPE.sub(lambda m: b"\\ufffd" if len(m[0]) == 6 else m[0], line)
+
+
+def _glued(line: bytes) -> Batch | None:
+    """A whole object and what follows it on the same line, each to be looked at by itself."""
+    text = line.decode("utf-8")
+    try:
+        _, end = json.JSONDecoder().raw_decode(text)
+    except (ValueError, RecursionError):
+        return None
+    first, rest = text[:end].encode(), text[end:].encode()
+    return Batch([first, rest]) if rest.strip(_WHITESPACE) else None
 
 
 def _not_an_object(line: bytes) -> Finding:
@@ -130,7 +174,8 @@ def _as_batch(line: bytes) -> Finding:
         items = [bytes(item) for item in _read_items(line)]
     except UNREADABLE:
         return Noise()
-    return Batch(items)
+    # There is no batch in a batch.
+    return Batch([item for item in items if not item.startswith(b"[")])
 
 
 def _as_message(loose: _LooseMessage, lenient: bool) -> Message | Malformed | Noise:
@@ -166,7 +211,7 @@ def _legal_id(value: Raw, lenient: bool) -> Id | UnsetType:
             number = _read_number(value)
         except UNREADABLE:
             return UNSET
-        if number.is_integer():
+        if number.is_integer() and abs(number) < 2**53:
             return int(number)
     return UNSET
 
@@ -177,31 +222,35 @@ _TAIL_ID: Final = re.compile(
 _ID_AT_START: Final = re.compile(rb'\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)\s*[,}]')
 
 
-def _find_id(line: bytes) -> Id | UnsetType:
-    """The `id` at depth 1 in the first or the last few KiB of a line that cannot be decoded."""
-    found = _id_in_head(line[:_EDGE])
+def _broken(line: bytes, too_long: bool = False) -> Broken:
+    """The `id` and the `method` at depth 1 in the first or last few KiB of an undecodable line."""
+    found, has_method = _members_in_head(line[:_EDGE])
     if found is None:
         match = _TAIL_ID.search(line[-_EDGE:])
         found = match and match[1]
     try:
-        return _read_id(found) if found else UNSET
+        id = _read_id(found) if found else UNSET
     except UNREADABLE:
-        return UNSET
+        id = UNSET
+    return Broken(id, has_method, too_long)
 
 
 _TOKEN: Final = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\]]')
 
 
-def _id_in_head(head: bytes) -> bytes | None:
+def _members_in_head(head: bytes) -> tuple[bytes | None, bool]:
     depth = 0
+    id: bytes | None = None
+    has_method = False
     for token in _TOKEN.finditer(head):
         text = token[0]
         if text in (b"{", b"["):
             depth += 1
         elif text in (b"}", b"]"):
             depth -= 1
-        elif depth == 1 and text == b'"id"':
+        elif depth == 1 and text == b'"id"' and id is None:
             match = _ID_AT_START.match(head, token.end())
-            if match:
-                return match[1]
-    return None
+            id = match and match[1]
+        elif depth == 1 and text == b'"method"' and head[token.end() :].lstrip()[:1] == b":":
+            has_method = True
+    return id, has_method

@@ -37,6 +37,16 @@ class Message(msgspec.Struct, frozen=True, gc=False):
     error: Raw = ABSENT
 
     @property
+    def is_failure(self) -> bool:
+        """Whether a response carries an error rather than a result. Some write both, one of them
+        null, as JSON-RPC 1 wants it."""
+        if self.error is ABSENT:
+            return False
+        return self.result is ABSENT or (
+            bytes(self.result) == b"null" and bytes(self.error) != b"null"
+        )
+
+    @property
     def says_something(self) -> bool:
         """Whether it is a request, a notification or a response at all."""
         return self.method is not UNSET or self.result is not ABSENT or self.error is not ABSENT

@@ -11,9 +11,9 @@ import enum
 from typing import TypeAlias
 
 import msgspec
-from msgspec import Raw, UnsetType
+from msgspec import Raw
 
-from mcp_era_wire.envelope import Id
+from mcp_era_wire.envelope import Id, Message
 from mcp_era_wire.members import Members
 
 
@@ -64,7 +64,7 @@ class Notified(msgspec.Struct, frozen=True):
 class Stray(msgspec.Struct, frozen=True):
     """The child answered no call that is open: late, twice, or with an id of somebody else's."""
 
-    id: Id | UnsetType
+    message: Message
 
 
 ChildEvent: TypeAlias = Completed | Failed | Asked | Notified | Stray

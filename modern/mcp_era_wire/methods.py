@@ -50,3 +50,53 @@ RESOURCES_LIST_CHANGED: Final = "notifications/resources/list_changed"
 RESOURCE_UPDATED: Final = "notifications/resources/updated"
 ELICITATION_COMPLETE: Final = "notifications/elicitation/complete"
 TASK_STATUS: Final = "notifications/tasks/status"
+TASK_CHANGED: Final = "notifications/tasks"
+SUBSCRIPTIONS_ACKNOWLEDGED: Final = "notifications/subscriptions/acknowledged"
+
+REQUESTS: Final = frozenset(
+    {
+        DISCOVER,
+        SUBSCRIPTIONS_LISTEN,
+        TOOLS_LIST,
+        TOOLS_CALL,
+        PROMPTS_LIST,
+        PROMPTS_GET,
+        RESOURCES_LIST,
+        RESOURCE_TEMPLATES_LIST,
+        RESOURCES_READ,
+        COMPLETE,
+        TASKS_GET,
+        TASKS_CANCEL,
+        TASKS_UPDATE,
+        INITIALIZE,
+        PING,
+        SET_LEVEL,
+        RESOURCES_SUBSCRIBE,
+        RESOURCES_UNSUBSCRIBE,
+        TASKS_LIST,
+        TASKS_RESULT,
+        ROOTS_LIST,
+        CREATE_MESSAGE,
+        ELICIT,
+    }
+)
+"""Every request of either era."""
+
+NOTIFICATIONS: Final = frozenset(
+    {
+        CANCELLED,
+        PROGRESS,
+        LOG_MESSAGE,
+        INITIALIZED,
+        ROOTS_LIST_CHANGED,
+        TOOLS_LIST_CHANGED,
+        PROMPTS_LIST_CHANGED,
+        RESOURCES_LIST_CHANGED,
+        RESOURCE_UPDATED,
+        ELICITATION_COMPLETE,
+        TASK_STATUS,
+        TASK_CHANGED,
+        SUBSCRIPTIONS_ACKNOWLEDGED,
+    }
+)
+"""Every notification of either era."""

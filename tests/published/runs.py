@@ -59,6 +59,14 @@ def node() -> str:
     return str(found)
 
 
+def legacy_server() -> Command:
+    return (python_of("sdk-py1"), str(HERE / "legacy_server.py"))
+
+
+def modern_server() -> Command:
+    return (python_of("sdk-py2"), str(HERE / "modern_server.py"))
+
+
 def host_command(host: str) -> Command:
     if host == "py":
         return (python_of("sdk-py2"), str(HERE / "py_host.py"))

@@ -7,7 +7,6 @@ import json
 import shutil
 import sqlite3
 import subprocess
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -33,34 +32,30 @@ pytestmark = pytest.mark.published
 LISTS = ("list_tools", "list_resources")
 
 
-@pytest.fixture
-def everything() -> Command:
+def server_everything() -> Command:
     package = ("node_modules", "@modelcontextprotocol", "server-everything", "dist", "index.js")
     return (node(), installed("everything", *package))
 
 
-@pytest.fixture
-def time() -> Command:
+def server_time() -> Command:
     return (installed("server-time", "bin", "mcp-server-time"),)
 
 
-@pytest.fixture
-def git(tmp_path: Path) -> Command:
+def server_git(folder: Path) -> Command:
     server = installed("server-git", "bin", "mcp-server-git")
     if shutil.which("git") is None:
         pytest.fail("mcp-server-git needs git, which is not on PATH: install it", pytrace=False)
-    repository = tmp_path / "repository"
+    repository = folder / "repository"
     subprocess.run(["git", "init", "--quiet", repository], check=True, timeout=30)
     return (server, "--repository", str(repository))
 
 
-@pytest.fixture
-def sqlite(tmp_path: Path) -> Iterator[Command]:
+def server_sqlite(folder: Path) -> Command:
     server = installed("server-sqlite", "bin", "mcp-server-sqlite")
-    file = tmp_path / "tea.db"
+    file = folder / "tea.db"
     with closing(sqlite3.connect(file)) as database, database:
         database.execute("CREATE TABLE tea (name TEXT, grams INTEGER)")
-    yield (server, "--db-path", str(file))
+    return (server, "--db-path", str(file))
 
 
 def direct_and_bridged(runs: Runs, server: Command, *calls: str) -> tuple[Report, Report]:
@@ -91,32 +86,32 @@ def text_of(result: Object) -> str:
     return text
 
 
-def test_everything_shows_all_and_echoes(runs: Runs, everything: Command) -> None:
+def test_everything_shows_all_and_echoes(runs: Runs) -> None:
     call = 'echo={"message": "héllo"}'
-    direct, bridged = direct_and_bridged(runs, everything, call)
+    direct, bridged = direct_and_bridged(runs, server_everything(), call)
     assert text_of(bridged.got(call)) == "Echo: héllo"
     assert bridged.got(call) == direct.got(call)
     resources = bridged.got("list_resources")["resources"]
     assert isinstance(resources, list) and resources
 
 
-def test_time_shows_all_and_tells_the_time(runs: Runs, time: Command) -> None:
+def test_time_shows_all_and_tells_the_time(runs: Runs) -> None:
     call = 'get_current_time={"timezone": "UTC"}'
     told: list[dict[str, object]] = [
-        json.loads(text_of(run.got(call))) for run in direct_and_bridged(runs, time, call)
+        json.loads(text_of(run.got(call))) for run in direct_and_bridged(runs, server_time(), call)
     ]
     direct, bridged = ({**clock, "datetime": type(clock["datetime"])} for clock in told)
     assert bridged == direct
     assert bridged["timezone"] == "UTC"
 
 
-def test_git_shows_all(runs: Runs, git: Command) -> None:
-    direct_and_bridged(runs, git)
+def test_git_shows_all(runs: Runs, tmp_path: Path) -> None:
+    direct_and_bridged(runs, server_git(tmp_path))
 
 
-def test_sqlite_shows_all_and_lists_its_tables(runs: Runs, sqlite: Command) -> None:
+def test_sqlite_shows_all_and_lists_its_tables(runs: Runs, tmp_path: Path) -> None:
     call = "list_tables={}"
-    direct, bridged = direct_and_bridged(runs, sqlite, call)
+    direct, bridged = direct_and_bridged(runs, server_sqlite(tmp_path), call)
     assert "tea" in text_of(bridged.got(call))
     assert bridged.got(call) == direct.got(call)
     resources = bridged.got("list_resources")["resources"]

@@ -8,12 +8,13 @@ from published.runs import (
     HOSTS,
     LEGACY,
     MODERN,
-    Command,
     Object,
     Runs,
     as_legacy,
     as_modern,
     differences,
+    legacy_server,
+    modern_server,
 )
 
 pytestmark = pytest.mark.published
@@ -28,18 +29,16 @@ def code_of_the_missing_resource(steps: Object) -> object:
 @pytest.mark.parametrize("mode", [MODERN, AUTO])
 @pytest.mark.parametrize("host", HOSTS)
 def test_modern_host_gets_from_a_legacy_server_what_a_legacy_host_gets(
-    runs: Runs, legacy_server: Command, host: str, mode: str
+    runs: Runs, host: str, mode: str
 ) -> None:
-    at_once = (
-        runs.start(host, LEGACY, legacy_server),
-        runs.start(host, mode, BRIDGE + legacy_server),
-    )
+    server = legacy_server()
+    at_once = runs.start(host, LEGACY, server), runs.start(host, mode, BRIDGE + server)
     direct, bridged = (run.result() for run in at_once)
-    server = direct.connect["server"]
+    who = direct.connect["server"]
 
     assert direct.connect["version"] == "2025-11-25"
     assert bridged.connect["version"] == MODERN
-    assert differences(as_modern(direct.steps), as_legacy(bridged.steps, server)) == {}
+    assert differences(as_modern(direct.steps), as_legacy(bridged.steps, who)) == {}
     assert code_of_the_missing_resource(bridged.steps) == -32602
     if mode == MODERN and bridged.connect["server"] is None:
         return  # a pinned Python SDK does not ask who it is talking to
@@ -47,12 +46,9 @@ def test_modern_host_gets_from_a_legacy_server_what_a_legacy_host_gets(
 
 
 @pytest.mark.parametrize("host", HOSTS)
-def test_legacy_host_gets_from_a_legacy_server_the_very_same(
-    runs: Runs, legacy_server: Command, host: str
-) -> None:
-    at_once = [
-        runs.start(host, LEGACY, server) for server in (legacy_server, BRIDGE + legacy_server)
-    ]
+def test_legacy_host_gets_from_a_legacy_server_the_very_same(runs: Runs, host: str) -> None:
+    server = legacy_server()
+    at_once = runs.start(host, LEGACY, server), runs.start(host, LEGACY, BRIDGE + server)
     direct, bridged = (run.result() for run in at_once)
 
     assert differences(direct.steps, bridged.steps) == {}
@@ -62,10 +58,9 @@ def test_legacy_host_gets_from_a_legacy_server_the_very_same(
 
 
 @pytest.mark.parametrize("mode", [MODERN, LEGACY])
-def test_host_of_either_era_gets_from_a_server_of_both_the_very_same(
-    runs: Runs, modern_server: Command, mode: str
-) -> None:
-    at_once = [runs.start("py", mode, server) for server in (modern_server, BRIDGE + modern_server)]
+def test_host_of_either_era_gets_from_a_server_of_both_the_very_same(runs: Runs, mode: str) -> None:
+    server = modern_server()
+    at_once = runs.start("py", mode, server), runs.start("py", mode, BRIDGE + server)
     direct, bridged = (run.result() for run in at_once)
 
     assert direct.connect["version"] == (MODERN if mode == MODERN else "2025-11-25")
@@ -74,9 +69,9 @@ def test_host_of_either_era_gets_from_a_server_of_both_the_very_same(
 
 
 @pytest.mark.parametrize("host", HOSTS)
-def test_hosts_take_every_step(runs: Runs, legacy_server: Command, host: str) -> None:
+def test_hosts_take_every_step(runs: Runs, host: str) -> None:
     """Equality above means little if the direct run fails: these are no errors."""
-    direct = runs.start(host, LEGACY, legacy_server).result()
+    direct = runs.start(host, LEGACY, legacy_server()).result()
     failed = {step for step, outcome in direct.steps.items() if not_ok(outcome)}
     assert failed == {"read_missing"}
     assert direct.steps["parallel"] == {"ok": True, "got": [said("up to 3 at once")] * 3}
