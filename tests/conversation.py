@@ -38,7 +38,7 @@ from msgspec import Raw
 
 from mcp_era_bridge.effects import Ending, Finish, Keep, Remembered, StartChild
 from mcp_era_bridge.joint import Joint
-from mcp_era_bridge.opening import Settings
+from mcp_era_bridge.settings import Settings
 from mcp_era_wire.dirty import LongLine
 
 Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"

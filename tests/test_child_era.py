@@ -6,7 +6,7 @@ from msgspec import Raw
 from conversation import DISCOVERED, GREETED, OPENED, PROBED, Conversation, play
 from mcp_era_bridge.child_era import Memory
 from mcp_era_bridge.effects import Remembered
-from mcp_era_bridge.opening import Settings
+from mcp_era_bridge.settings import Settings
 from mcp_era_wire.versions import Era
 
 clause = pytest.mark.clause

@@ -340,7 +340,8 @@ def test_two_messages_on_one_line_are_two_messages() -> None:
         """
 host  > {"id":2,"method":"tools/list","params":{$META}}
 child < {"id":2,"method":"tools/list"}
-child ! {"jsonrpc":"2.0","id":1,"result":{"content":[]}}{"jsonrpc":"2.0","id":2,"result":{"tools":[]}}
+child ! {"jsonrpc":"2.0","id":1,"result":{"content":[]}}
+        {"jsonrpc":"2.0","id":2,"result":{"tools":[]}}
 host  < {"id":"c","result":{"content":[],$DONE}}
 host  < {"id":2,"result":{"tools":[],$LISTED}}
 """,

@@ -153,11 +153,11 @@ def test_a_line_over_the_limit_in_one_chunk_with_others() -> None:
 
 def test_of_an_endless_line_only_the_ends_are_kept() -> None:
     cutter = LineCutter(1 << 20)
-    chunk = b"x" * (1 << 16)
+    size = 1 << 16
     tracemalloc.start()
     try:
         for _ in range(1 << 10):
-            assert cutter.feed(chunk) == []
+            assert cutter.feed(b"x" * size) == []
         _, most = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

@@ -21,7 +21,7 @@ from msgspec import Raw
 from conversation import FIRST_ID, MACROS, Json
 from mcp_era_bridge.effects import Ending, Finish, StartChild
 from mcp_era_bridge.joint import Joint
-from mcp_era_bridge.opening import Settings
+from mcp_era_bridge.settings import Settings
 
 META: Final = "{" + MACROS["$META"] + "}"
 SERVER: Final = (

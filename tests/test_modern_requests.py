@@ -3,7 +3,7 @@
 import pytest
 
 from conversation import MACROS, OPENED, play
-from mcp_era_bridge.opening import Settings
+from mcp_era_bridge.settings import Settings
 
 clause = pytest.mark.clause
 

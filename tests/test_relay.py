@@ -3,7 +3,7 @@
 import pytest
 
 from conversation import PROBED, Conversation, play
-from mcp_era_bridge.opening import Settings
+from mcp_era_bridge.settings import Settings
 
 MODERN_RESULT = '{"supportedVersions":["2026-07-28"]}'
 MODERN_PAIR = (

@@ -12,9 +12,10 @@ from mcp_era_bridge import refusals
 from mcp_era_bridge.bridged import Bridged
 from mcp_era_bridge.child_life import ChildLife, Presence
 from mcp_era_bridge.effects import Ending, Finish, Outbox, Remembered
-from mcp_era_bridge.opening import Opening, Settings, Verdict
+from mcp_era_bridge.opening import Opening, Verdict
 from mcp_era_bridge.own_requests import OwnRequests
 from mcp_era_bridge.relayed import Relayed
+from mcp_era_bridge.settings import Settings
 from mcp_era_bridge.waiting import Waiting
 from mcp_era_modern.face import ModernFace, Refusal
 from mcp_era_wire.envelope import UNREADABLE, Message, read_message, result_line

@@ -1,8 +1,8 @@
-"""Everything before the verdict: who the host is, who the child is, and what waits meanwhile.
+"""Everything before the verdict: who the host is, and what waits until the child is known.
 
-Lives here: the first decisive message of the host, the search for the child's era carried out, the
-requests that wait for it. Does not: what follows from the verdict (joint.py), the rules of the
-search (child_era.py). Spec 2026-07-28, basic/versioning; basic/transports/stdio.
+Lives here: the first decisive message of the host, the requests that wait, what either side says
+meanwhile. Does not: how the child is asked (inquiry.py), what follows from the verdict (joint.py).
+Spec 2026-07-28, basic/versioning; basic/transports/stdio.
 """
 
 from typing import Final
@@ -12,52 +12,27 @@ from msgspec import UNSET, Raw
 
 from mcp_era_bridge import refusals
 from mcp_era_bridge.bridged import read_cancelled
-from mcp_era_bridge.child_era import (
-    ChildEra,
-    Forget,
-    GaveUp,
-    Memory,
-    RelayInitialize,
-    Restart,
-    SendInitialize,
-    SendProbe,
-    Settled,
-    State,
-    Step,
-)
+from mcp_era_bridge.child_era import GaveUp, Settled
 from mcp_era_bridge.child_life import ChildLife, Presence
 from mcp_era_bridge.child_lines import read_child_line
-from mcp_era_bridge.effects import Ending, Keep, Outbox, Remembered
+from mcp_era_bridge.effects import Ending, Outbox, Remembered
 from mcp_era_bridge.host_era import era_of_opening, has_envelope
 from mcp_era_bridge.host_lines import read_host_line
+from mcp_era_bridge.inquiry import Asker, Conclusion, Inquiry
 from mcp_era_bridge.own_requests import OwnRequests
+from mcp_era_bridge.settings import Settings
 from mcp_era_bridge.waiting import Waiting, WaitingRoom
-from mcp_era_legacy.handshake import (
-    client_capabilities,
-    initialize_params,
-    read_initialize_answer,
-    read_initialize_request,
-)
-from mcp_era_modern.discover import probe_params, read_probe_answer
+from mcp_era_legacy.handshake import read_initialize_request
 from mcp_era_modern.face import ModernFace, Refusal
-from mcp_era_modern.request_meta import NO_MEMBERS, RequestMeta
+from mcp_era_modern.request_meta import RequestMeta
 from mcp_era_wire import codes, methods
 from mcp_era_wire.dirty import Batch, Blank, Broken, Noise, message_part
-from mcp_era_wire.envelope import ABSENT, UNREADABLE, Id, Message, encode, request_line, result_line
-from mcp_era_wire.events import Server, Severity
+from mcp_era_wire.envelope import UNREADABLE, Id, Message, result_line
+from mcp_era_wire.events import Severity
 from mcp_era_wire.versions import NEWEST_MODERN, Era
-
-BRIDGED_QUESTIONS: Final[frozenset[str]] = frozenset()
-"""The question capabilities of a modern host that a legacy child may use through us."""
 
 _MOST_HELD: Final = 64
 """How many lines of a child are kept for a modern host, in case it is modern too."""
-
-_UNREADABLE_ANSWER: Final = Raw(
-    encode({"code": codes.INTERNAL_ERROR, "message": refusals.INVALID_LINE.message})
-)
-_RELAYED_SERVER: Final = Server("", None, NO_MEMBERS)
-"""Stands for a server that a host has shaken hands with itself."""
 
 _NO_ERA: Final = Refusal(
     codes.INVALID_PARAMS,
@@ -66,19 +41,6 @@ _NO_ERA: Final = Refusal(
 _NO_DISCOVER: Final = Refusal(
     codes.METHOD_NOT_FOUND, "server/discover is over: the host has sent initialize"
 )
-
-
-class Settings(msgspec.Struct, frozen=True):
-    """What the user may set of the protocol's side. Times are in seconds."""
-
-    era: Era | None = None
-    """The child's era, if the user has said it."""
-    probe_timeout: float = 5.0
-    initialize_timeout: float = 60.0
-    last_words_timeout: float = 20.0
-    """How long requests may still take once the host has closed its end."""
-    most_open: int = 10_000
-    """How many requests of the host may be open at once."""
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -115,18 +77,14 @@ class Opening:
     ) -> None:
         self._out = out
         self._life = life
-        self._own = own
         self._face = face
         self._settings = settings
-        self._bridge_info = bridge_info
-        self._remembered = remembered
+        self._inquiry = Inquiry(out, life, own, settings, bridge_info, remembered)
         self._waiting = WaitingRoom()
         self._held: list[bytes] = []
         self._host: Era | None = None
-        self._search: ChildEra | None = None
-        self._meta = RequestMeta()
-        """The envelope in which the child is asked: that of the host's first request."""
         self._carried: Id | None = None
+        """The host's own `server/discover` in whose name the child is asked."""
         self._initialize: Waiting | None = None
         """The legacy host's `initialize`."""
         self._refusal_line: bytes | None = None
@@ -144,7 +102,7 @@ class Opening:
     @property
     def deadline(self) -> float | None:
         """When `passed` wants to be called."""
-        return self._search.deadline if self._search is not None else None
+        return self._inquiry.deadline
 
     # From the host -------------------------------------------------------------------------------
 
@@ -221,7 +179,7 @@ class Opening:
                 self._face.refuse(other.id, _NO_DISCOVER)
         self._waiting.empty()
         self._host = Era.LEGACY
-        self._search = None
+        self._inquiry.abandon()
         if self._life.spoken_to:
             self._restart()
         self._wait(waiting.id, waiting, now)
@@ -237,88 +195,54 @@ class Opening:
         self._waiting.add_request(id, waiting)
         if self._life.presence is Presence.ABSENT:
             self._restart()
-        if self._search is None or self._search.over:
+        if self._inquiry.open:
+            self._conclude(self._inquiry.wanted_again(now))
+        else:
             self._begin(id, waiting, now)
-        elif self._search.state is State.OVERDUE:
-            self._take(self._search.resume(now), now)
 
     def _restart(self) -> None:
-        self._own.forget()
         self._held.clear()
-        self._life.restart()
-
-    # The search ----------------------------------------------------------------------------------
+        self._inquiry.restart()
 
     def _begin(self, id: Id, first: Waiting, now: float) -> None:
         """Starts the search for the child's era, in the name of the host's first request."""
-        assert self._host is not None
-        self._search = ChildEra(
-            self._host,
-            pinned=self._settings.era,
-            memory=self._remembered.memory if self._remembered is not None else None,
-            probe_timeout=self._settings.probe_timeout,
-            initialize_timeout=self._settings.initialize_timeout,
-        )
-        self._carried = None
-        self._refusal_line = None
+        self._carried = self._initialize = self._refusal_line = None
+        params = first.message.params
         if self._host is Era.LEGACY:
             self._initialize = first
-            client = read_initialize_request(first.message.params)
-            self._meta = RequestMeta(
+            client = read_initialize_request(params)
+            meta = RequestMeta(
                 version=NEWEST_MODERN, capabilities=client.capabilities, client_info=client.info
             )
+            asker = Asker(Era.LEGACY, meta, initialize=first.line)
         else:
-            self._meta = self._face.read_meta(first.message)
-            if first.message.method == methods.DISCOVER and self._meta.is_good:
-                self._carried = id
-        self._take(self._search.begin(now), now)
+            meta = self._face.read_meta(first.message)
+            # One with a bad envelope is the host's fault, and nothing to judge the child by.
+            own = first.message.method == methods.DISCOVER and meta.is_good
+            self._carried = id if own else None
+            asker = Asker(Era.MODERN, meta, discover=params if own else None)
+        self._conclude(self._inquiry.begin(asker, now))
 
-    def _take(self, steps: list[Step], now: float) -> None:
-        for step in steps:
-            match step:
-                case SendProbe(required):
-                    self._send_probe(required)
-                case SendInitialize(version):
-                    params = initialize_params(
-                        version,
-                        client_capabilities(self._meta.capabilities, BRIDGED_QUESTIONS),
-                        self._meta.client_info or self._bridge_info,
-                    )
-                    self._send(methods.INITIALIZE, params)
-                case RelayInitialize():
-                    assert self._initialize is not None
-                    self._life.say(self._initialize.line, b"\n")
-                case Restart():
-                    self._restart()
-                case Forget():
-                    self._forget()
-                case Settled():
-                    self._settled(step)
-                case GaveUp(reason, error):
-                    self._gave_up(reason, error)
+    # The end of the search -----------------------------------------------------------------------
 
-    def _send(self, method: str, params: bytes) -> None:
-        self._life.say(request_line(self._own.add(method), method, params))
-
-    def _send_probe(self, required: Raw | None) -> None:
-        if self._carried is not None and required is None:
-            carried = next(w for w in self._waiting.requests if w.id == self._carried)
-            self._send(methods.DISCOVER, bytes(carried.message.params))
-            return
-        # With capabilities put in, the answer is no longer the one that is due to the host.
-        self._carried = None
-        self._send(methods.DISCOVER, probe_params(self._meta, required))
+    def _conclude(self, conclusion: Conclusion | None) -> None:
+        match conclusion:
+            case Settled():
+                self._settled(conclusion)
+            case GaveUp(reason, error):
+                self._gave_up(reason, error)
+            case None:
+                pass
 
     def _settled(self, settled: Settled) -> None:
-        assert self._host is not None and self._search is not None
-        if settled.server is not None and self._host is Era.MODERN:
-            self._remember(Raw(encode(settled.server.server_info)), self._search.found)
+        assert self._host is not None
         if self._host is Era.LEGACY and settled.era is Era.MODERN:
             self._out.note(Severity.ERROR, refusals.NOT_BRIDGED.message)
             self._dead_end = refusals.NOT_BRIDGED
             self.fail(self._dead_end)
             return
-        carried = self._carried if settled.discovered is not None else None
+        answered = settled.discovered is not None and self._inquiry.asked_discover
+        carried = self._carried if answered else None
         waiting, self._held, held = self._waiting.empty(), [], self._held
         if self._host is Era.LEGACY:
             waiting = [other for other in waiting if other is not self._initialize]
@@ -343,8 +267,7 @@ class Opening:
 
     def lost(self, refusal: Refusal) -> None:
         """There is no child: everything that waits fails, and the search begins anew some time."""
-        self._search = None
-        self._own.forget()
+        self._inquiry.abandon()
         self._held.clear()
         self.fail(refusal)
 
@@ -359,28 +282,12 @@ class Opening:
         if self._host is Era.LEGACY and self._dead_end is None:
             self._host = None
 
-    # What is remembered --------------------------------------------------------------------------
-
-    def _remember(self, info: Raw, found: Memory | None) -> None:
-        known = self._remembered
-        if found is not None:
-            self._remembered = Remembered(found, info)
-            self._out.actions.append(Keep(self._remembered))
-        elif known is not None and bytes(known.server_info) != bytes(info):
-            self._forget()
-
-    def _forget(self) -> None:
-        if self._remembered is not None:
-            self._remembered = None
-            self._out.actions.append(Keep(None))
-
     # From the child -------------------------------------------------------------------------------
 
     def from_child(self, line: bytes, ascii: bool, now: float) -> list[bytes]:
         """Handles a line of the child before the verdict. Returned are the items of a batch: each
         is a line of its own, and the first may bring the verdict."""
-        if self._search is not None:
-            self._search.heard()
+        self._inquiry.heard()
         read = read_child_line(line, ascii)
         match read:
             case Message():
@@ -390,7 +297,7 @@ class Opening:
             case Broken(id):
                 self._out.noise.append(line)
                 if id is not UNSET:
-                    self._broken_response(Message("2.0", id, error=_UNREADABLE_ANSWER), now)
+                    self._conclude(self._inquiry.answered_unreadably(id, now))
             case Noise():
                 self._out.noise.append(line)
             case Blank():
@@ -411,50 +318,29 @@ class Opening:
             self._out.note(Severity.WARNING, "message of the child lost", method=message.method)
 
     def _response(self, line: bytes, message: Message, now: float) -> None:
-        """An answer while the era is sought."""
-        search = self._search
         initialize = self._initialize
-        if search is None or initialize is None or message.id != initialize.id:
+        if initialize is None or message.id != initialize.id:
             self.stray(message, now)
-        elif message.is_failure:
+            return
+        if message.is_failure:
             self._refusal_line = message_part(line)
-            answer = read_initialize_answer(message.result, message.error)
-            self._take(search.initialize_answered(answer, now), now)
         else:
-            # Whatever it says: it is between the two now, and of no version of ours.
             self._held.append(message_part(line))
-            self._take(search.initialize_answered(_RELAYED_SERVER, now), now)
-
-    def _broken_response(self, message: Message, now: float) -> None:
-        """An answer that cannot be read counts as a refusal, so that nobody waits for another."""
-        if self._own.is_open(message.id):
-            self.stray(message, now)
+        self._conclude(self._inquiry.host_answered(message, now))
 
     def stray(self, message: Message, now: float) -> None:
         """A response that answers no request of the host: perhaps one of the bridge's own."""
-        search = self._search
-        method = self._own.take(message)
-        result = ABSENT if message.is_failure else message.result
-        if search is None or method is None:
-            self._out.note(Severity.DEBUG, "answer to nothing dropped", id=repr(message.id))
-        elif method == methods.DISCOVER:
-            answer_to_probe = read_probe_answer(result, message.error)
-            self._take(search.probe_answered(answer_to_probe, result, now), now)
-        else:
-            answer = read_initialize_answer(result, message.error)
-            self._take(search.initialize_answered(answer, now), now)
+        self._conclude(self._inquiry.answered(message, now))
 
     def ended(self, ending: Ending, now: float) -> bool:
         """The process has ended; whether the search goes on with another one."""
-        search = self._search
-        self._own.forget()
-        if search is None or search.over:
+        if not self._inquiry.open:
             return False
         self._ending = ending
-        self._take(search.ended(now), now)
-        return not search.over
+        self._held.clear()
+        self._conclude(self._inquiry.ended(now))
+        return self._inquiry.open
 
     def passed(self, now: float) -> None:
         """Time went by."""
-        if self._search is not None:
-            self._take(self._search.passed(now), now)
+        self._conclude(self._inquiry.passed(now))

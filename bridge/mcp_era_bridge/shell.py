@@ -20,10 +20,10 @@ from mcp_era_bridge.effects import Finish, Keep, StartChild
 from mcp_era_bridge.framing import LineCutter
 from mcp_era_bridge.joint import Joint
 from mcp_era_bridge.logs import Log
-from mcp_era_bridge.opening import Settings
 from mcp_era_bridge.options import Invocation
 from mcp_era_bridge.own_requests import HIGHEST_FIRST_ID, LOWEST_FIRST_ID
 from mcp_era_bridge.pipes import Inlet, Outlet, Traffic
+from mcp_era_bridge.settings import Settings
 from mcp_era_bridge.spawn import Command, NotStarted, Spawned, spawn
 from mcp_era_bridge.stderr import StderrSink
 from mcp_era_wire.envelope import encode
