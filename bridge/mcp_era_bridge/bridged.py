@@ -5,6 +5,7 @@ lost. Does not: either era's wire format (modern/, legacy/), the search for the 
 (joint.py). Spec 2026-07-28, basic/patterns/cancellation; basic/transports/stdio (Cancellation).
 """
 
+from collections.abc import Sequence
 from typing import Final
 
 import msgspec
@@ -155,7 +156,7 @@ class Bridged:
 
     # From the child ------------------------------------------------------------------------------
 
-    def from_child(self, line: bytes, ascii: bool) -> list[Message]:
+    def from_child(self, line: bytes, ascii: bool) -> Sequence[Message]:
         """Handles a line of the child. Returned are responses in it that answer no call: they may
         be for the joint."""
         if ascii or sound_utf8(line):
@@ -163,11 +164,17 @@ class Bridged:
                 message = read_message(line)
             except UNREADABLE:
                 return self._other_from_child(line, ascii)
-            if message.result is not ABSENT:
-                return self._event(self._peer.receive(message))
+            event = self._peer.receive(message) if message.result is not ABSENT else None
+            if type(event) is Completed:
+                call = event.call
+                del self._open[call.id]
+                self._face.complete(call, event.result)
+                return ()
+            if event is not None:
+                return self._event(event)
         return self._other_from_child(line, ascii)
 
-    def _other_from_child(self, line: bytes, ascii: bool) -> list[Message]:
+    def _other_from_child(self, line: bytes, ascii: bool) -> Sequence[Message]:
         """Everything that is not a plain result."""
         read = read_child_line(line, ascii)
         match read:
@@ -182,15 +189,13 @@ class Bridged:
                 self._out.noise.append(line)
             case Blank():
                 pass
-        return []
+        return ()
 
-    def _event(self, event: ChildEvent | None) -> list[Message]:
-        if isinstance(event, Completed):
-            call = event.call
-            del self._open[call.id]
-            self._face.complete(call, event.result)
-            return []
+    def _event(self, event: ChildEvent | None) -> Sequence[Message]:
         match event:
+            case Completed(call, result):
+                del self._open[call.id]
+                self._face.complete(call, result)
             case Failed(call, error):
                 del self._open[call.id]
                 self._face.fail(call, error)
@@ -200,10 +205,10 @@ class Bridged:
             case Notified(method, params):
                 self._notified(method, params)
             case Stray(message):
-                return [message]
+                return (message,)
             case None:
                 pass
-        return []
+        return ()
 
     def _notified(self, method: str, params: Raw) -> None:
         # One that the host knows it gets only if it asked for it (translation C).

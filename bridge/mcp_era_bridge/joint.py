@@ -77,8 +77,9 @@ class Joint:
     def from_child(self, process: int, lines: list[bytes], ascii: bool, now: float) -> None:
         """The child process number `process` wrote `lines`."""
         for line in lines:
-            if process == self.process and not self._finished:
-                self._line_from_child(line, ascii, now)
+            if process != self._life.number or self._finished:
+                return
+            self._line_from_child(line, ascii, now)
         if self._closing is not None:
             self._finish_if_done()
 
@@ -92,20 +93,22 @@ class Joint:
             self.from_child(process, [line], False, now)
 
     def _line_from_child(self, line: bytes, ascii: bool, now: float) -> None:
-        number = self.process
         if self._bridged is not None:
-            for stray in self._bridged.from_child(line, ascii):
-                self._opening.stray(stray, now)
+            strays = self._bridged.from_child(line, ascii)
         elif self._relayed is not None:
-            own = self._relayed.from_child(line)
-            if own is not None:
-                self._opening.stray(own, now)
+            strays = self._relayed.from_child(line)
         else:
             for item in self._opening.from_child(line, ascii, now):
                 self._line_from_child(item, False, now)
-        if number != self.process:
-            self._part(refusals.ERA_CHANGED)
-        self._settle_if_due(now)
+            self._settle_if_due(now)
+            return
+        if strays:
+            number = self._life.number
+            for stray in strays:
+                self._opening.stray(stray, now)
+            if number != self._life.number:
+                self._part(refusals.ERA_CHANGED)
+            self._settle_if_due(now)
 
     def child_started(self, process: int) -> None:
         """The process runs; what is in `to_child` can be written."""

@@ -27,6 +27,8 @@ _LOOK = 20e-6
 _BRISK = 60e-6
 """Seconds, being woken included, in which an answer must have come for it to pay."""
 _MOST_LUCK = 4
+_BULK = 2048
+"""Bytes above which a chunk is more than one or two small messages."""
 _STINT = 0.005
 """Seconds after which the rest of the program has its turn in any case."""
 _JOIN_UP_TO = 1 << 18
@@ -49,6 +51,9 @@ class Traffic:
         self._inlets: dict[int, Inlet] = {}
         self._luck = 0
         """How often in a row it may still be looked for the next chunk in vain; 0 is not at all."""
+        self.bulk = False
+        """Whether the last chunk held much: then nobody waits for a single answer, and one that is
+        waited for a little longer brings more of them."""
 
     def add(self, inlet: "Inlet") -> None:
         """From now on the inlet is served with the others."""
@@ -73,11 +78,14 @@ class Traffic:
                     served = True
                     if not inlet.take():
                         return
+                    self.bulk = inlet.last_size > _BULK
             if drained or not served:
                 return
 
     def _next_events(self) -> list[tuple[int, int]]:
         poll = self._poll.poll
+        if self.bulk:
+            return poll(_MOMENT)
         events = poll(0)
         if events:
             return events
@@ -120,6 +128,8 @@ class Inlet:
         self._stall = stall
         self._size = _CHUNK
         self._ended = False
+        self.last_size = 0
+        """Bytes of the last chunk."""
 
     def is_backed_up(self) -> bool:
         """Whether the destination has anything unsent."""
@@ -158,6 +168,7 @@ class Inlet:
             chunk = b""  # a terminal that hung up
         if not self._ended:
             self._ended = not chunk
+            self.last_size = len(chunk)
             # A pipe that fills the buffer has more in store: fewer, larger reads.
             full = len(chunk) == self._size
             self._size = min(self._size * 4, _MOST_CHUNK) if full else _CHUNK

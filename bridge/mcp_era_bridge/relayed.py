@@ -5,7 +5,7 @@ the one content rule: what is no message does not reach the host. Does not: anyt
 tokens and `_meta` are untouched (translation F).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
 import msgspec
@@ -99,23 +99,23 @@ class Relayed:
         except UNREADABLE:
             return
 
-    def from_child(self, line: bytes) -> Message | None:
+    def from_child(self, line: bytes) -> Sequence[Message]:
         """Relays a line of the child, unless it is no message. Returned is an answer to a request
         of the bridge's own, which is for the joint."""
         try:
             head = _read_head(line)
         except UNREADABLE:
             self._odd_line(line)
-            return None
+            return ()
         if head.method is UNSET:
             if head.result is ABSENT and head.error is ABSENT:
                 self._out.noise.append(line)
-                return None
+                return ()
             if self._own.open and isinstance(head.id, int) and self._own.is_open(head.id):
-                return Message("2.0", head.id, UNSET, ABSENT, head.result, head.error)
+                return (Message("2.0", head.id, UNSET, ABSENT, head.result, head.error),)
             self._open.pop(head.id, None)
         self._out.to_host += (line, b"\n")
-        return None
+        return ()
 
     def _odd_line(self, line: bytes) -> None:
         """A batch, noise, or something that a host of the same era may yet make sense of."""

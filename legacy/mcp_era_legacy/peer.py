@@ -119,7 +119,12 @@ class LegacyPeer:
         """Takes one message of the child. None means that it has been dealt with here."""
         id = message.id
         if message.method is UNSET:
-            return self._response(message)
+            call = self._calls.pop(id, None) if type(id) is int else self._call_of_text(id)
+            if call is None:
+                return Stray(message)
+            if message.error is ABSENT or not message.is_failure:
+                return Completed(call, message.result)
+            return Failed(call, message.error)
         if id is UNSET:
             return Notified(message.method, message.params)
         if message.method == methods.PING:
@@ -127,17 +132,6 @@ class LegacyPeer:
             self.answer(id, b"{}")
             return None
         return Asked(id, message.method, message.params)
-
-    def _response(self, message: Message) -> ChildEvent:
-        id = message.id
-        call = self._calls.pop(id, None) if type(id) is int else None
-        if call is None:
-            call = self._call_of_text(id)
-            if call is None:
-                return Stray(message)
-        if message.error is ABSENT or not message.is_failure:
-            return Completed(call, message.result)
-        return Failed(call, message.error)
 
     def _call_of_text(self, id: object) -> Call | None:
         """A child that echoes our integer as a string means the same request."""

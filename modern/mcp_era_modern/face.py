@@ -11,7 +11,7 @@ from msgspec import UNSET, Raw
 from mcp_era_modern.discover import discover_result
 from mcp_era_modern.errors import bridge_error, error_for_host
 from mcp_era_modern.request_meta import MetaReader, RequestMeta
-from mcp_era_modern.requests import NOT_BRIDGED, REMOVED, RULES, UNKNOWN
+from mcp_era_modern.requests import NOT_BRIDGED, REMOVED, RETRY_MEMBERS, RULES, UNKNOWN
 from mcp_era_modern.results import Completer
 from mcp_era_wire import codes, methods
 from mcp_era_wire.envelope import (
@@ -86,8 +86,9 @@ class ModernFace:
                 Refusal(codes.INVALID_PARAMS, f"Invalid params: {wrong}", {"member": wrong}),
             )
             return None
-        if rule.takes_input and not self._is_afresh(id, params):
-            return None
+        if rule.takes_input and not RETRY_MEMBERS.isdisjoint(params):
+            if not self._is_afresh(id, params):
+                return None
         if rule.is_discover:
             self._to_host.append(result_line(id, self._discover_result))
             return None
@@ -126,10 +127,7 @@ class ModernFace:
             return
         id = call.id
         text = b"%d" % id if type(id) is int else encode_id(id)
-        to_host = self._to_host
-        to_host.append(b'{"jsonrpc":"2.0","id":%b,"result":' % text)
-        to_host += pieces
-        to_host.append(b"}\n")
+        self._to_host += (b'{"jsonrpc":"2.0","id":%b,"result":' % text, *pieces, b"}\n")
 
     def fail(self, call: Call, error: Raw) -> None:
         """The child answered `call` with an error."""

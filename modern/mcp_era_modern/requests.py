@@ -113,6 +113,9 @@ def _no_check(params: Members) -> None:
     """What is not known is not judged."""
 
 
+RETRY_MEMBERS: Final = frozenset({"inputResponses", "requestState", "task"})
+"""Members of a method that takes input which mean something else to a legacy child, or nothing."""
+
 UNKNOWN: Final = Rule(_no_check)
 """The rule of any other method: it passes as it is."""
 
