@@ -49,6 +49,11 @@ def legacy_call(id: int | str, **arguments: object) -> Object:
     return legacy_request(id, "tools/call", name="echo", arguments=arguments)
 
 
+def echoed(result: Object) -> object:
+    """What the scripted child's echo got as arguments."""
+    return result["structuredContent"]
+
+
 def legacy_opening(id: int | str = 0) -> Object:
     """The `initialize` of a legacy host."""
     info = {"name": "test", "version": "0"}

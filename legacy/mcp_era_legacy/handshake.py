@@ -8,10 +8,10 @@ era (bridge, child_era.py). Spec 2025-11-25, basic/lifecycle; schema.ts (Initial
 from typing import Final, TypeAlias
 
 import msgspec
-from msgspec import UNSET, Raw, UnsetType
+from msgspec import Raw
 
 from mcp_era_wire import codes
-from mcp_era_wire.envelope import ABSENT, UNREADABLE, encode
+from mcp_era_wire.envelope import ABSENT, encode, read_error_head
 from mcp_era_wire.events import Server
 from mcp_era_wire.members import (
     Members,
@@ -114,22 +114,11 @@ class Refused(msgspec.Struct, frozen=True):
 InitializeAnswer: TypeAlias = Server | Refused
 
 
-class _ErrorHead(msgspec.Struct, frozen=True):
-    code: int | UnsetType = UNSET
-    data: Raw = ABSENT
-
-
-_read_error_head: Final = msgspec.json.Decoder(_ErrorHead).decode
-
-
 def read_initialize_answer(result: Raw, error: Raw) -> InitializeAnswer:
     """What the child made of `initialize` (ABSENT stands for the missing one of the two)."""
     if result is not ABSENT:
         return _read_result(result)
-    try:
-        head = _read_error_head(error)
-    except UNREADABLE:
-        return Refused(error)
+    head = read_error_head(error)
     supported = strings_of((members_of(head.data) or {}).get("supported")) or []
     legacy = newest_common(supported, LEGACY_VERSIONS)
     modern = newest_common(supported, MODERN_VERSIONS)

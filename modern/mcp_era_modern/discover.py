@@ -8,11 +8,11 @@ Spec 2026-07-28, server/discover; basic/versioning (Backward Compatibility).
 from typing import Final, TypeAlias
 
 import msgspec
-from msgspec import UNSET, Raw, UnsetType
+from msgspec import Raw
 
 from mcp_era_modern.request_meta import NO_MEMBERS, RequestMeta
 from mcp_era_wire import codes
-from mcp_era_wire.envelope import ABSENT, UNREADABLE, encode
+from mcp_era_wire.envelope import ABSENT, encode, read_error_head
 from mcp_era_wire.events import Server
 from mcp_era_wire.members import Members, is_object, members_of, strings_of
 from mcp_era_wire.versions import (
@@ -115,23 +115,12 @@ class NoEvidence(msgspec.Struct, frozen=True):
 ProbeAnswer: TypeAlias = Modern | Legacy | Refused | Needs | NoEvidence
 
 
-class _ErrorHead(msgspec.Struct, frozen=True):
-    code: int | UnsetType = UNSET
-    data: Raw = ABSENT
-
-
-_read_error_head: Final = msgspec.json.Decoder(_ErrorHead).decode
-
-
 def read_probe_answer(result: Raw, error: Raw) -> ProbeAnswer:
     """What a child's answer to `server/discover` says about it (ABSENT for the missing one)."""
     if result is not ABSENT:
         versions = strings_of((members_of(result) or {}).get("supportedVersions"))
         return _by_versions(versions or [], Modern(newest_common(versions or [], MODERN_VERSIONS)))
-    try:
-        head = _read_error_head(error)
-    except UNREADABLE:
-        return NoEvidence()
+    head = read_error_head(error)
     data = members_of(head.data) or {}
     if head.code == codes.UNSUPPORTED_PROTOCOL_VERSION:
         return _by_versions(strings_of(data.get("supported")) or [], Refused())

@@ -81,6 +81,24 @@ def encode_id(id: Id) -> bytes:
     return b"%d" % id if type(id) is int else encode(id)
 
 
+class ErrorHead(msgspec.Struct, frozen=True):
+    """What a rule may read of a peer's `error`; a member of another type is as good as none."""
+
+    code: int | UnsetType = UNSET
+    data: Raw = ABSENT
+
+
+_read_error_head: Final = msgspec.json.Decoder(ErrorHead).decode
+
+
+def read_error_head(error: Raw) -> ErrorHead:
+    """The head of an error object; an empty one if it is no error object."""
+    try:
+        return _read_error_head(error)
+    except UNREADABLE:
+        return ErrorHead()
+
+
 class _Error(msgspec.Struct, frozen=True, omit_defaults=True):
     code: int
     message: str

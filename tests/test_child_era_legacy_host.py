@@ -1,0 +1,219 @@
+"""Finding out the child's era for a host that opens with `initialize`: translation G.4."""
+
+import pytest
+
+from conversation import DISCOVERED, GREETED, play
+from eras import MODERN_RESULT
+from mcp_era_bridge.settings import Settings
+from mcp_era_wire.versions import Era
+
+INITIALIZE = (
+    '{"id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},'
+    '"clientInfo":{"name":"h","version":"1"}}}'
+)
+RELAYED = f"host > {INITIALIZE}\nchild < {INITIALIZE}\n"
+OUR_META = (
+    '"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",'
+    '"io.modelcontextprotocol/clientInfo":{"name":"h","version":"1"},'
+    '"io.modelcontextprotocol/clientCapabilities":{}}'
+)
+OUR_PROBE = f'\nchild < {{"id":$PROBE,"method":"server/discover","params":{{{OUR_META}}}}}'
+NOT_BRIDGED = """
+host  < {"id":0,"error":{"code":-32603,
+         "message":"This server speaks only 2026-07-28 and $NOT_YET",
+         "data":{"source":"mcp-bridge","reason":"not_bridged"}}}
+""".replace(
+    "$NOT_YET",
+    "this host opens with initialize; this version of mcp-bridge does not join the two",
+)
+
+
+def test_a_legacy_host_is_relayed_to_a_child_that_answers_its_initialize() -> None:
+    play(
+        RELAYED,
+        """
+child > {"id":0,"result":{"protocolVersion":"2025-06-18","capabilities":{}}}
+host  < {"id":0,"result":{"protocolVersion":"2025-06-18","capabilities":{}}}
+host  > {"method":"notifications/initialized"}
+child < {"method":"notifications/initialized"}
+""",
+    )
+
+
+def test_what_the_child_of_a_legacy_host_says_before_its_answer_is_relayed_at_once() -> None:
+    play(
+        RELAYED,
+        """
+child > {"method":"notifications/message","params":{"level":"info","data":"up"}}
+host  < {"method":"notifications/message","params":{"level":"info","data":"up"}}
+child > {"id":7,"method":"roots/list"}
+host  < {"id":7,"method":"roots/list"}
+host  > {"id":7,"result":{"roots":[]}}
+child < {"id":7,"result":{"roots":[]}}
+child > {"id":0,"result":{"protocolVersion":"2025-06-18","capabilities":{}}}
+host  < {"id":0,"result":{"protocolVersion":"2025-06-18","capabilities":{}}}
+""",
+    )
+
+
+@pytest.mark.parametrize("version", ["2024-10-07", "2026-07-28", "later"])
+def test_a_version_that_is_none_of_ours_is_between_the_two(version: str) -> None:
+    play(
+        RELAYED,
+        f"""
+child > {{"id":0,"result":{{"protocolVersion":"{version}","capabilities":{{}}}}}}
+host  < {{"id":0,"result":{{"protocolVersion":"{version}","capabilities":{{}}}}}}
+host  > {{"id":1,"method":"tools/list"}}
+child < {{"id":1,"method":"tools/list"}}
+""",
+    )
+
+
+def test_a_banner_before_the_answer_to_initialize_does_not_hide_it() -> None:
+    answer = '{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-06-18"}}'
+    play(
+        RELAYED,
+        f"child ! Starting... {answer}\nhost < {answer}",
+        'child ! banner {"jsonrpc":"2.0","method":"x"}\nhost < {"method":"x"}',
+    )
+
+
+def test_a_batch_around_the_answer_to_initialize_is_taken_apart() -> None:
+    item = '"jsonrpc":"2.0",'
+    play(
+        RELAYED,
+        f"""
+child > [{{{item}"method":"a"}},{{{item}"id":0,"result":{{"protocolVersion":"2025-03-26"}}}},
+        {{{item}"method":"b"}}]
+host  < {{"method":"a"}}
+host  < {{"id":0,"result":{{"protocolVersion":"2025-03-26"}}}}
+host  < {{"method":"b"}}
+""",
+    )
+    play(
+        GREETED,
+        f"""
+child > [{{{item}"id":"p","method":"ping"}},{{{item}"id":$HELLO,"result":{{
+        "protocolVersion":"2025-11-25","capabilities":{{"tools":{{}}}},
+        "serverInfo":{{"name":"old","version":"1"}}}}}},{{{item}"id":"q","method":"roots/list"}}]
+child < {{"id":"p","result":{{}}}}
+child < {{"method":"notifications/initialized"}}
+child < {{"id":"q","error":{{"code":-32601,
+         "message":"roots/list is not supported by this client"}}}}
+"""
+        + DISCOVERED,
+    )
+
+
+@pytest.mark.parametrize("code", [-32601, -32602, -32022, -32000])
+def test_a_refusal_is_probed_and_given_to_the_host_if_the_probe_is_refused_too(code: int) -> None:
+    refusal = f'"error":{{"code":{code},"message":"first"}}'
+    play(
+        RELAYED,
+        f'child > {{"id":0,{refusal}}}' + OUR_PROBE,
+        f"""
+child > {{"id":$PROBE,"error":{{"code":-32601,"message":"second"}}}}
+host  < {{"id":0,{refusal}}}
+""",
+        # It may try again, and then everything is as at the beginning.
+        RELAYED,
+    )
+
+
+def test_a_refusal_is_given_to_the_host_if_the_probe_is_not_answered() -> None:
+    refusal = '"error":{"code":-32601,"message":"first"}'
+    play(
+        RELAYED,
+        f'child > {{"id":0,{refusal}}}' + OUR_PROBE,
+        f'after 5\nhost < {{"id":0,{refusal}}}',
+    )
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        '"error":{"code":-32601,"message":"no"}',
+        '"error":{"code":-32022,"message":"no","data":{"supported":["2026-07-28"]}}',
+    ],
+)
+def test_a_child_that_is_modern_only_is_found_out_and_the_host_told(refusal: str) -> None:
+    play(
+        RELAYED,
+        f'child > {{"id":0,{refusal}}}' + OUR_PROBE,
+        f'child > {{"id":$PROBE,"result":{MODERN_RESULT}}}' + NOT_BRIDGED,
+        'host > {"id":1,"method":"ping"}' + NOT_BRIDGED.replace('"id":0', '"id":1'),
+    )
+
+
+def test_a_child_that_exits_on_initialize_is_started_again_and_probed() -> None:
+    play(
+        RELAYED,
+        "ended 1\nstart 2" + OUR_PROBE,
+        f'child > {{"id":$PROBE,"result":{MODERN_RESULT}}}' + NOT_BRIDGED,
+    )
+
+
+EXITED = """
+host  < {"id":0,"error":{"code":-32603,"message":"The server exited with code 1",
+         "data":{"source":"mcp-bridge","reason":"child_exited","exitCode":1,
+         "stderr":["last words"]}}}
+"""
+
+
+def test_a_child_that_exits_on_both_is_broken() -> None:
+    play(RELAYED, "ended 1\nstart 2" + OUR_PROBE, "ended 1" + EXITED)
+
+
+def test_a_child_that_exits_on_initialize_and_refuses_the_probe_is_broken() -> None:
+    play(
+        RELAYED,
+        "ended 1\nstart 2" + OUR_PROBE,
+        'child > {"id":$PROBE,"error":{"code":-32601,"message":"?"}}' + EXITED,
+    )
+
+
+def test_a_silent_child_is_probed_on_the_same_process_and_its_first_answer_decides() -> None:
+    silent = (RELAYED, "after 60" + OUR_PROBE)
+    initialized = """
+child > {"id":0,"result":{"protocolVersion":"2025-06-18","capabilities":{}}}
+host  < {"id":0,"result":{"protocolVersion":"2025-06-18","capabilities":{}}}
+"""
+    play(*silent, initialized, 'child > {"id":$PROBE,"error":{"code":-32601,"message":"late"}}')
+    play(*silent, 'child > {"id":$PROBE,"error":{"code":-32601,"message":"?"}}', initialized)
+    play(*silent, f'child > {{"id":$PROBE,"result":{MODERN_RESULT}}}', "after 5" + NOT_BRIDGED)
+
+
+def test_a_dual_era_child_is_never_locked_into_the_other_era_by_a_probe() -> None:
+    conversation = play(RELAYED)
+    assert b"discover" not in b"".join(conversation.joint.out.to_child)
+
+
+def test_a_child_pinned_legacy_is_not_probed_for_a_legacy_host() -> None:
+    refusal = '"error":{"code":-32601,"message":"first"}'
+    play(
+        RELAYED,
+        f'child > {{"id":0,{refusal}}}\nhost < {{"id":0,{refusal}}}',
+        settings=Settings(era=Era.LEGACY),
+    )
+    play(RELAYED, "after 3600", settings=Settings(era=Era.LEGACY))
+
+
+def test_a_child_pinned_modern_that_does_not_know_discover_is_named() -> None:
+    play(
+        f"host > {INITIALIZE}" + OUR_PROBE,
+        """
+child > {"id":$PROBE,"error":{"code":-32601,"message":"?"}}
+host  < {"id":0,"error":{"code":-32603,
+         "message":"The server did not answer server/discover as a modern one does",
+         "data":{"source":"mcp-bridge","reason":"discover_failed"}}}
+""",
+        settings=Settings(era=Era.MODERN),
+    )
+
+
+def test_a_child_pinned_modern_is_asked_who_it_is_for_a_legacy_host() -> None:
+    play(
+        f"host > {INITIALIZE}" + OUR_PROBE,
+        f'child > {{"id":$PROBE,"result":{MODERN_RESULT}}}' + NOT_BRIDGED,
+        settings=Settings(era=Era.MODERN),
+    )
