@@ -12,7 +12,8 @@ A script has one event or effect a line. `>` is what a side sends us, `<` what w
     noise   banner                                              shown on stderr as no message
     ended 3                                                     the child process exits, code 3
     ended SIGKILL                                               or is ended by a signal
-    start 2                                                     we want process number 2 started
+    start 2                                                     we want process number 2 started;
+                                                                what is for it waits till then
     missing no such file                                        the process cannot be started
     after 5                                                     so many seconds later
     eof                                                         the host closes its end
@@ -103,8 +104,8 @@ class Conversation:
     ) -> None:
         bridge_info = Raw(b'{"name":"bridge","version":"0"}')
         self.joint = Joint(settings or Settings(), FIRST_ID, bridge_info, remembered)
-        self.joint.child_started(1)
         self.now = 100.0
+        self.joint.child_started(1, self.now)
         self._asked: dict[str, str] = {}
         self._initialize: Json = None
         self._version = "2025-11-25"
@@ -186,7 +187,7 @@ class Conversation:
                 case StartChild(number):
                     effects.append(f"start {number}")
                     self._bridging = False
-                    self.joint.child_started(number)
+                    self.joint.child_started(number, self.now)
                 case Keep(None):
                     effects.append("forget")
                 case Keep(remembered) if remembered is not None:

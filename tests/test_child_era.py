@@ -297,11 +297,12 @@ host  < {"id":"d","error":{"code":-32603,"message":"The server exited with code 
          "data":{"source":"mcp-bridge","reason":"child_exited","exitCode":3,
          "stderr":["last words"]}}}
 """,
-        # The next request tries it all again.
+        # The next request tries it all again, after a moment.
         """
 host  > {"id":"e","method":"server/discover","params":{$META}}
-start 3
 child < {"id":$PROBE2,"method":"server/discover","params":{$META}}
+after 0.5
+start 3
 """,
     )
 

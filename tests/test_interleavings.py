@@ -56,7 +56,7 @@ class ModernHostOnLegacyChild(RuleBasedStateMachine):
     @initialize(silent_on_probe=st.booleans())
     def start(self, silent_on_probe: bool) -> None:
         self.silent_on_probe = silent_on_probe
-        self.joint.child_started(1)
+        self.joint.child_started(1, self.now)
         self.running = True
 
     # The host ------------------------------------------------------------------------------------
@@ -173,7 +173,7 @@ class ModernHostOnLegacyChild(RuleBasedStateMachine):
 
     @invariant()
     def nobody_waits_for_a_child_that_is_not_there(self) -> None:
-        if not self.running and not self.ended:
+        if not self.running and not self.ended and self.joint.deadline is None:
             assert not self.owed
 
     def teardown(self) -> None:
@@ -212,7 +212,7 @@ class ModernHostOnLegacyChild(RuleBasedStateMachine):
             if isinstance(action, StartChild):
                 self._forget_child()
                 self.running = True
-                self.joint.child_started(action.number)
+                self.joint.child_started(action.number, self.now)
             elif isinstance(action, Finish):
                 assert self.ended
                 self.running = False

@@ -137,6 +137,13 @@ class ChildEra:
         """The present child process wrote something, whatever it is."""
         self._heard = True
 
+    def started(self, now: float) -> None:
+        """The present process has been started: what it was asked counts from now."""
+        if self.state is State.PROBING:
+            self.deadline = now + self._probe_timeout
+        elif self.state is State.HANDSHAKING:
+            self.deadline = now + self._initialize_timeout
+
     def begin(self, now: float) -> list[Step]:
         """The host wants something of the child."""
         if self._pinned is Era.MODERN:

@@ -6,17 +6,16 @@ over the pipe, the old server's from the journal that it keeps.
 Spec 2026-07-28, basic and server; spec 2025-11-25 for what the old server says.
 """
 
-import contextlib
 import json
-import queue
-import subprocess
 import sys
 import tempfile
-import threading
-import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import IO
+
+import anyio
+from anyio.abc import Process
+from anyio.streams.buffered import BufferedByteReceiveStream
 
 from mcp_era_bridge.demo_print import PREFIX, VERSION_KEY, Printer
 from mcp_era_bridge.old_session import (
@@ -47,9 +46,11 @@ class BridgeLost(Exception):
 class Conversation:
     """The host's end of the bridge, with the old server's journal beside it."""
 
-    def __init__(self, bridge: "subprocess.Popen[bytes]", journal: Path, printer: Printer) -> None:
+    def __init__(self, bridge: Process, journal: Path, printer: Printer) -> None:
         assert bridge.stdin is not None and bridge.stdout is not None
+        self._bridge = bridge
         self._to_bridge = bridge.stdin
+        self._from_bridge = BufferedByteReceiveStream(bridge.stdout)
         self._journal_path = journal
         self._journal_shown = 0
         self._printer = printer
@@ -58,51 +59,45 @@ class Conversation:
         self._given_up: set[object] = set()
         self.heard: list[JsonObject] = []  # what the old server got, in order
         self.said: list[JsonObject] = []  # what it answered
-        self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
-        self._reader = threading.Thread(target=self._read, args=(bridge.stdout,), daemon=True)
-        self._reader.start()
 
-    def _read(self, from_bridge: IO[bytes]) -> None:
-        for line in from_bridge:
-            self._lines.put(line)
-        self._lines.put(None)
-
-    def join(self) -> None:
-        self._reader.join(PATIENCE)
-
-    def send(self, method: str, params: JsonObject | None = None) -> int:
+    async def send(self, method: str, params: JsonObject | None = None) -> int:
         self._last_id += 1
         self._open.add(self._last_id)
         members: JsonObject = {"method": method, "params": {**(params or {}), "_meta": META}}
-        self._write({"jsonrpc": "2.0", "id": self._last_id, **members})
+        await self._write({"jsonrpc": "2.0", "id": self._last_id, **members})
         return self._last_id
 
-    def cancel(self, request_id: int) -> None:
+    async def cancel(self, request_id: int) -> None:
         self._open.discard(request_id)
         params = {"requestId": request_id, "reason": "changed my mind"}
-        self._write({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params})
+        await self._write({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params})
 
     def give_up(self) -> None:
         """A step failed: what it left open may still be answered, and troubles no later step."""
         self._given_up |= self._open
         self._open.clear()
 
-    def _write(self, message: JsonObject) -> None:
+    async def _write(self, message: JsonObject) -> None:
         self._printer.from_host(message)
         try:
-            self._to_bridge.write(json.dumps(message).encode() + b"\n")
-            self._to_bridge.flush()
-        except OSError as broken:
+            await self._to_bridge.send(json.dumps(message).encode() + b"\n")
+        except anyio.BrokenResourceError as broken:
             raise BridgeLost("the bridge ended early") from broken
 
-    def next_message(self) -> JsonObject:
+    async def _line(self) -> bytes:
         try:
-            line = self._lines.get(timeout=PATIENCE)
-        except queue.Empty:
-            self.show_journal()
+            return await self._from_bridge.receive_until(b"\n", sys.maxsize) + b"\n"
+        except anyio.IncompleteRead:  # a last line without its end may be left, else it ended
+            return await self._from_bridge.receive(sys.maxsize)
+
+    async def next_message(self) -> JsonObject:
+        try:
+            with anyio.fail_after(PATIENCE):
+                line = await self._line()
+        except TimeoutError:
             raise BridgeLost(f"nothing came from the bridge within {PATIENCE:g} s") from None
-        if line is None:
-            raise BridgeLost("the bridge ended early")
+        except anyio.EndOfStream:
+            raise BridgeLost("the bridge ended early") from None
         self.show_journal()
         try:
             message = as_object(json.loads(line))
@@ -110,11 +105,11 @@ class Conversation:
             raise StepFailed(f"the bridge wrote a line that is no JSON: {line!r}") from None
         self._printer.to_host(message)
         self._open.discard(message.get("id"))
-        return self.next_message() if message.get("id") in self._given_up else message
+        return await self.next_message() if message.get("id") in self._given_up else message
 
-    def ask(self, method: str, params: JsonObject | None = None) -> JsonObject:
-        request_id = self.send(method, params)
-        answer = self.next_message()
+    async def ask(self, method: str, params: JsonObject | None = None) -> JsonObject:
+        request_id = await self.send(method, params)
+        answer = await self.next_message()
         self.expect(request_id, answer, "id")
         return answer
 
@@ -142,109 +137,110 @@ class Conversation:
                 self._printer.from_server(message)
         self._journal_shown = len(entries)
 
-    def until_heard(self, what: str, is_it: Callable[[JsonObject], bool]) -> JsonObject:
+    async def until_heard(self, what: str, is_it: Callable[[JsonObject], bool]) -> JsonObject:
         """Waits until the old server has got such a message. (A file can only be looked at.)"""
-        deadline = time.monotonic() + PATIENCE
-        while time.monotonic() < deadline:
-            self.show_journal()
-            for message in self.heard:
-                if is_it(message):
-                    return message
-            if not self._reader.is_alive():
-                raise BridgeLost("the bridge ended early")
-            time.sleep(0.02)
+        with anyio.move_on_after(PATIENCE):
+            while True:
+                self.show_journal()
+                for message in self.heard:
+                    if is_it(message):
+                        return message
+                if self._bridge.returncode is not None:
+                    raise BridgeLost("the bridge ended early")
+                await anyio.sleep(0.02)
         raise BridgeLost(f"the old server did not get {what} within {PATIENCE:g} s")
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """Ends the host's input and sees that nothing is left over that nobody asked for."""
-        with contextlib.suppress(BrokenPipeError):  # it ended first, which its status tells
-            self._to_bridge.close()
-        self.join()
-        while not self._lines.empty():
-            line = self._lines.get()
-            if line is not None:
-                raise StepFailed(f"the host got a message that nobody waits for:\n{line.decode()}")
+        await self._to_bridge.aclose()
+        rest = b""
+        with anyio.move_on_after(PATIENCE):
+            async for chunk in self._from_bridge:
+                rest += chunk
+        if rest:
+            line = rest.split(b"\n")[0].decode()
+            raise StepFailed(f"the host got a message that nobody waits for:\n{line}")
 
 
-def discover(talk: Conversation) -> None:
-    answer = talk.ask("server/discover")
+async def discover(talk: Conversation) -> None:
+    answer = await talk.ask("server/discover")
     talk.expect([MODERN], answer, "result", "supportedVersions")
     talk.expect("tea-shop", answer, "result", "_meta", PREFIX + "serverInfo", "name")
     talk.expect({"subscribe": True}, answer, "result", "capabilities", "resources")
-    talk.until_heard(
+    await talk.until_heard(
         "notifications/initialized", lambda m: m.get("method") == "notifications/initialized"
     )
 
 
-def list_tools(talk: Conversation) -> None:
-    answer = talk.ask("tools/list")
+async def list_tools(talk: Conversation) -> None:
+    answer = await talk.ask("tools/list")
     talk.expect("complete", answer, "result", "resultType")
     talk.expect("price", answer, "result", "tools", 0, "name")
     talk.expect(0, answer, "result", "ttlMs")
     talk.expect("private", answer, "result", "cacheScope")
 
 
-def call_tool(talk: Conversation) -> None:
+async def call_tool(talk: Conversation) -> None:
     arguments: JsonObject = {"tea": "sencha", "cups": 3}
-    answer = talk.ask("tools/call", {"name": "price", "arguments": arguments})
+    answer = await talk.ask("tools/call", {"name": "price", "arguments": arguments})
     talk.expect("complete", answer, "result", "resultType")
     bill = {"tea": "sencha", "cups": 3, "pence": 840}
     talk.expect(bill, answer, "result", "structuredContent")
     talk.expect({"name": "price", "arguments": arguments}, talk.heard[-1], "params")
 
 
-def get_prompt(talk: Conversation) -> None:
-    answer = talk.ask("prompts/get", {"name": "pairing", "arguments": {"tea": "assam"}})
+async def get_prompt(talk: Conversation) -> None:
+    answer = await talk.ask("prompts/get", {"name": "pairing", "arguments": {"tea": "assam"}})
     words = "What should I eat with a cup of assam?"
     talk.expect(words, answer, "result", "messages", 0, "content", "text")
 
 
-def complete(talk: Conversation) -> None:
+async def complete(talk: Conversation) -> None:
     argument = {"name": "tea", "value": "d"}
     ref = {"type": "ref/prompt", "name": "pairing"}
-    answer = talk.ask("completion/complete", {"ref": ref, "argument": argument})
+    answer = await talk.ask("completion/complete", {"ref": ref, "argument": argument})
     talk.expect(["darjeeling", "dragonwell"], answer, "result", "completion", "values")
 
 
-def read_resource(talk: Conversation) -> None:
-    answer = talk.ask("resources/read", {"uri": "tea://menu"})
+async def read_resource(talk: Conversation) -> None:
+    answer = await talk.ask("resources/read", {"uri": "tea://menu"})
     talk.expect("tea://menu", answer, "result", "contents", 0, "uri")
     talk.expect("private", answer, "result", "cacheScope")
 
 
-def read_missing_resource(talk: Conversation) -> None:
-    answer = talk.ask("resources/read", {"uri": "tea://coffee"})
+async def read_missing_resource(talk: Conversation) -> None:
+    answer = await talk.ask("resources/read", {"uri": "tea://coffee"})
     talk.expect(RESOURCE_NOT_FOUND, talk.said[-1], "error", "code")
     talk.expect(INVALID_PARAMS, answer, "error", "code")
     talk.expect("tea://coffee", answer, "error", "data", "uri")
 
 
-def two_at_once(talk: Conversation) -> None:
+async def two_at_once(talk: Conversation) -> None:
     pot = {"tea": "assam", "seconds": 2}  # time enough for the other call, and a short demo
-    slow = talk.send("tools/call", {"name": "brew", "arguments": pot})
-    fast = talk.send("tools/call", {"name": "price", "arguments": {"tea": "assam"}})
-    talk.expect(fast, talk.next_message(), "id")
-    answer = talk.next_message()
+    slow = await talk.send("tools/call", {"name": "brew", "arguments": pot})
+    fast = await talk.send("tools/call", {"name": "price", "arguments": {"tea": "assam"}})
+    talk.expect(fast, await talk.next_message(), "id")
+    answer = await talk.next_message()
     talk.expect(slow, answer, "id")
     talk.expect("A pot of assam.", answer, "result", "content", 0, "text")
 
 
-def cancel(talk: Conversation) -> None:
+async def cancel(talk: Conversation) -> None:
     arguments: JsonObject = {"tea": "dragonwell", "seconds": 3600}
-    request_id = talk.send("tools/call", {"name": "brew", "arguments": arguments})
-    reached = talk.until_heard(
+    request_id = await talk.send("tools/call", {"name": "brew", "arguments": arguments})
+    reached = await talk.until_heard(
         "the call", lambda m: as_object(m.get("params")).get("arguments") == arguments
     )
-    talk.cancel(request_id)
-    note = talk.until_heard(
+    await talk.cancel(request_id)
+    note = await talk.until_heard(
         "the cancellation", lambda m: m.get("method") == "notifications/cancelled"
     )
     talk.expect(reached["id"], note, "params", "requestId")
-    answer = talk.ask("prompts/list")  # the next thing the host hears is not about the brew
+    answer = await talk.ask("prompts/list")  # the next thing the host hears is not about the brew
     talk.expect("pairing", answer, "result", "prompts", 0, "name")
 
 
-STEPS: tuple[tuple[str, Callable[[Conversation], None]], ...] = (
+STEPS: tuple[tuple[str, Callable[[Conversation], Awaitable[None]]], ...] = (
     ("The old server is shaken hands with; the host never sees it.", discover),
     ("A list comes back with what a modern host wants to know about caching.", list_tools),
     ("A tool answers with structured content; _meta stays with the bridge.", call_tool),
@@ -259,37 +255,34 @@ STEPS: tuple[tuple[str, Callable[[Conversation], None]], ...] = (
 
 def run_demo(write: Callable[[str], None], colour: bool) -> int:
     """Plays all steps and gives the exit code. `write` gets whole lines with their line end."""
+    printer = Printer(write, colour)
     with tempfile.TemporaryDirectory(prefix="mcp-bridge-demo-") as folder:
         journal, errors = Path(folder, "journal.jsonl"), Path(folder, "stderr.txt")
         journal.touch()
-        server = [sys.executable, "-m", "mcp_era_bridge.old_server", "--journal", str(journal)]
-        command = [sys.executable, "-m", "mcp_era_bridge", "--no-cache", "--", *server]
-        with (
-            errors.open("wb") as stderr,
-            subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr
-            ) as bridge,
-        ):
-            printer = Printer(write, colour)
-            talk = Conversation(bridge, journal, printer)
-            try:
-                all_well = play(talk, bridge, printer)
-            finally:
-                if bridge.poll() is None:
-                    bridge.kill()
-                talk.join()
+        with errors.open("wb") as stderr:
+            all_well = anyio.run(converse, journal, stderr, printer, backend="trio")
         tail = errors.read_text(errors="replace").splitlines()[-20:]
         if tail and not all_well:
             printer.bad("\n".join(["The bridge's stderr ended with:", *tail]))
         return 0 if all_well else 1
 
 
-def play(talk: Conversation, bridge: "subprocess.Popen[bytes]", printer: Printer) -> bool:
+async def converse(journal: Path, stderr: IO[bytes], printer: Printer) -> bool:
+    server = [sys.executable, "-m", "mcp_era_bridge.old_server", "--journal", str(journal)]
+    command = [sys.executable, "-m", "mcp_era_bridge", "--no-cache", "--", *server]
+    async with await anyio.open_process(command, stderr=stderr) as bridge:
+        try:
+            return await play(Conversation(bridge, journal, printer), bridge, printer)
+        finally:
+            bridge.kill()  # does nothing to one that has ended
+
+
+async def play(talk: Conversation, bridge: Process, printer: Printer) -> bool:
     done = 0
     for number, (headline, step) in enumerate(STEPS, start=1):
         printer.headline(number, headline)
         try:
-            step(talk)
+            await step(talk)
         except StepFailed as failure:
             printer.bad(f"NOT as it should be: {failure}")
             talk.give_up()
@@ -300,7 +293,7 @@ def play(talk: Conversation, bridge: "subprocess.Popen[bytes]", printer: Printer
         else:
             printer.good("as it should be")
             done += 1
-    ended_well = end(talk, bridge, printer)
+    ended_well = await end(talk, bridge, printer)
     all_well = done == len(STEPS) and ended_well
     ending = "ended cleanly" if ended_well else "did not end cleanly"
     printer.summary(
@@ -309,14 +302,15 @@ def play(talk: Conversation, bridge: "subprocess.Popen[bytes]", printer: Printer
     return all_well
 
 
-def end(talk: Conversation, bridge: "subprocess.Popen[bytes]", printer: Printer) -> bool:
+async def end(talk: Conversation, bridge: Process, printer: Printer) -> bool:
     try:
-        talk.close()
-        status = bridge.wait(PATIENCE)
+        await talk.close()
+        with anyio.fail_after(PATIENCE):
+            status = await bridge.wait()
     except StepFailed as failure:
         printer.bad(f"NOT as it should be: {failure}")
         return False
-    except subprocess.TimeoutExpired:
+    except TimeoutError:
         printer.bad(f"The bridge did not end within {PATIENCE:g} s of the end of its input.")
         return False
     if status != 0:

@@ -109,24 +109,29 @@ class Inquiry:
             probe_timeout=self._settings.probe_timeout,
             initialize_timeout=self._settings.initialize_timeout,
         )
-        return self._take(self._search.begin(now))
+        return self._take(self._search.begin(now), now)
 
     def wanted_again(self, now: float) -> Conclusion | None:
         """The host wants something while the search is under way."""
         search = self._search
         if search is None or search.state is not State.OVERDUE:
             return None
-        return self._take(search.resume(now))
+        return self._take(search.resume(now), now)
 
     def abandon(self) -> None:
         """The search is of no use any more, and neither is what was asked."""
         self._search = None
         self._own.forget()
 
-    def restart(self) -> None:
+    def restart(self, now: float) -> None:
         """Wants the process ended, if there is one, and another one started."""
         self._own.forget()
-        self._life.restart()
+        self._life.restart(now)
+
+    def started(self, now: float) -> None:
+        """The process runs: only now can it hear what it was asked."""
+        if self._search is not None:
+            self._search.started(now)
 
     def heard(self) -> None:
         """The process wrote something."""
@@ -143,9 +148,9 @@ class Inquiry:
         result = ABSENT if message.is_failure else message.result
         if method == methods.DISCOVER:
             answer = read_probe_answer(result, message.error)
-            return self._take(search.probe_answered(answer, result, now))
+            return self._take(search.probe_answered(answer, result, now), now)
         opening = read_initialize_answer(result, message.error)
-        return self._take(search.initialize_answered(opening, now))
+        return self._take(search.initialize_answered(opening, now), now)
 
     def answered_unreadably(self, id: Id, now: float) -> Conclusion | None:
         """An answer that cannot be read counts as a refusal, so that nobody waits for another."""
@@ -162,22 +167,22 @@ class Inquiry:
         if search is None:
             return None
         if not message.is_failure:
-            return self._take(search.initialize_answered(_RELAYED_SERVER, now))
+            return self._take(search.initialize_answered(_RELAYED_SERVER, now), now)
         refusal = read_initialize_answer(ABSENT, message.error)
-        return self._take(search.initialize_answered(refusal, now))
+        return self._take(search.initialize_answered(refusal, now), now)
 
     def ended(self, now: float) -> Conclusion | None:
         """The process has ended."""
         self._own.forget()
-        return self._take(self._search.ended(now)) if self._search is not None else None
+        return self._take(self._search.ended(now), now) if self._search is not None else None
 
     def passed(self, now: float) -> Conclusion | None:
         """Time went by."""
-        return self._take(self._search.passed(now)) if self._search is not None else None
+        return self._take(self._search.passed(now), now) if self._search is not None else None
 
     # What the search wants -----------------------------------------------------------------------
 
-    def _take(self, steps: list[Step]) -> Conclusion | None:
+    def _take(self, steps: list[Step], now: float) -> Conclusion | None:
         conclusion: Conclusion | None = None
         for step in steps:
             match step:
@@ -189,7 +194,7 @@ class Inquiry:
                     assert self._asker.initialize is not None
                     self._life.say(self._asker.initialize, b"\n")
                 case Restart():
-                    self.restart()
+                    self.restart(now)
                 case Forget():
                     self._forget()
                 case Settled():

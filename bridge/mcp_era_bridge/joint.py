@@ -110,10 +110,11 @@ class Joint:
                 self._part(refusals.ERA_CHANGED)
             self._settle_if_due(now)
 
-    def child_started(self, process: int) -> None:
+    def child_started(self, process: int, now: float) -> None:
         """The process runs; what is in `to_child` can be written."""
         if process == self.process and self._life.presence is Presence.STARTING:
-            self._life.started()
+            self._life.started(now)
+            self._opening.child_started(now)
 
     def child_not_started(self, process: int, why: str) -> None:
         """The command cannot be run; `why` completes "The server could not be started: ..."."""
@@ -129,6 +130,7 @@ class Joint:
             self._life.gone()
             return
         self.out.note(Severity.WARNING, f"the server {ending.how}")
+        self._life.failed(now)
         if self._opening.ended(ending, now):
             self._settle_if_due(now)
         else:
@@ -155,13 +157,15 @@ class Joint:
     @property
     def deadline(self) -> float | None:
         """When `passed` wants to be called, if nothing else happens before."""
-        due = [t for t in (self._opening.deadline, self._closing) if t is not None]
+        times = (self._life.deadline, self._opening.deadline, self._closing)
+        due = [time for time in times if time is not None]
         return min(due) if due and not self._finished else None
 
     def passed(self, now: float) -> None:
         """Time went by; what is due is done."""
         if self._finished:
             return
+        self._life.passed(now)
         self._opening.passed(now)
         self._settle_if_due(now)
         if self._closing is not None:

@@ -91,6 +91,8 @@ class Opening:
         """The child's own refusal of it, as it came."""
         self._ending: Ending | None = None
         """How the last process ended in the course of the search."""
+        self._last_refusal: Refusal | None = None
+        """Why there is no child, while there is none."""
         self._dead_end: Refusal | None = None
         self.verdict: Verdict | None = None
 
@@ -102,7 +104,8 @@ class Opening:
     @property
     def deadline(self) -> float | None:
         """When `passed` wants to be called."""
-        return self._inquiry.deadline
+        waits_for_start = self._life.deadline is not None
+        return None if waits_for_start else self._inquiry.deadline
 
     # From the host -------------------------------------------------------------------------------
 
@@ -181,7 +184,7 @@ class Opening:
         self._host = Era.LEGACY
         self._inquiry.abandon()
         if self._life.spoken_to:
-            self._restart()
+            self._restart(now)
         self._wait(waiting.id, waiting, now)
 
     def _wait(self, id: Id, waiting: Waiting, now: float) -> None:
@@ -189,20 +192,24 @@ class Opening:
         if id in self._waiting:
             self._face.refuse(id, refusals.DUPLICATE_ID)
             return
+        absent = self._life.presence is Presence.ABSENT
+        if absent and self._last_refusal is not None and self._life.is_hopeless(now):
+            self._face.refuse(id, self._last_refusal)
+            return
         if len(self._waiting) >= self._settings.most_open:
             self._face.refuse(id, refusals.too_many_requests(self._settings.most_open))
             return
         self._waiting.add_request(id, waiting)
-        if self._life.presence is Presence.ABSENT:
-            self._restart()
+        if absent:
+            self._restart(now)
         if self._inquiry.open:
             self._conclude(self._inquiry.wanted_again(now))
         else:
             self._begin(id, waiting, now)
 
-    def _restart(self) -> None:
+    def _restart(self, now: float) -> None:
         self._held.clear()
-        self._inquiry.restart()
+        self._inquiry.restart(now)
 
     def _begin(self, id: Id, first: Waiting, now: float) -> None:
         """Starts the search for the child's era, in the name of the host's first request."""
@@ -267,6 +274,7 @@ class Opening:
 
     def lost(self, refusal: Refusal) -> None:
         """There is no child: everything that waits fails, and the search begins anew some time."""
+        self._last_refusal = refusal
         self._inquiry.abandon()
         self._held.clear()
         self.fail(refusal)
@@ -332,6 +340,10 @@ class Opening:
         """A response that answers no request of the host: perhaps one of the bridge's own."""
         self._conclude(self._inquiry.answered(message, now))
 
+    def child_started(self, now: float) -> None:
+        """The process runs."""
+        self._inquiry.started(now)
+
     def ended(self, ending: Ending, now: float) -> bool:
         """The process has ended; whether the search goes on with another one."""
         if not self._inquiry.open:
@@ -342,5 +354,6 @@ class Opening:
         return self._inquiry.open
 
     def passed(self, now: float) -> None:
-        """Time went by."""
-        self._conclude(self._inquiry.passed(now))
+        """Time went by. What a process is asked that has not been started yet has time."""
+        if self._life.deadline is None:
+            self._conclude(self._inquiry.passed(now))

@@ -126,7 +126,7 @@ class Shell:
     async def _live(self, number: int, spawned: Spawned) -> None:
         report = _Report(self._joint, self._apply, number)
         self._child = child = Child(number, spawned, self._sink, report, self._host_out)
-        self._joint.child_started(number)
+        self._joint.child_started(number, trio.current_time())
         self._apply()
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._end_unwanted, child)

@@ -21,8 +21,9 @@ Buffer: TypeAlias = bytes | memoryview
 ABSENT: Final = Raw(b"")
 """Stands for a member that the line does not have; compare with `is`."""
 
-UNREADABLE: Final = (msgspec.DecodeError, RecursionError)
-"""What a decoder raises for bytes that are not what it wants (depth bombs: RecursionError)."""
+UNREADABLE: Final = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
+"""What a decoder raises for bytes that are not what it wants: depth bombs are a RecursionError,
+and some versions of it say UnicodeDecodeError of text that is not UTF-8."""
 
 
 class Message(msgspec.Struct, frozen=True, gc=False):
