@@ -13,7 +13,14 @@ from pathlib import Path
 import click
 import pytest
 
-from bridge_process import LAUNCH, BridgeProcess, host_environment, legacy_opening, modern_call
+from bridge_process import (
+    LAUNCH,
+    BridgeProcess,
+    host_environment,
+    legacy_opening,
+    modern_call,
+    modern_request,
+)
 from children import PATIENCE, Scripted, legacy, modern
 from mcp_era_bridge import __version__, cli, options
 from mcp_era_bridge.options import Invocation, Option, UsageError
@@ -24,6 +31,9 @@ VALUES: dict[Option, str] = {
     options.PROBE_TIMEOUT: "0.5",
     options.INIT_TIMEOUT: "7",
     options.NO_CACHE: "1",
+    options.MAX_REQUESTS: "2",
+    options.MAX_LINE: "1",
+    options.NO_STDERR_IN_ERRORS: "1",
     options.LOG_LEVEL: "debug",
     options.LOG_FORMAT: "json",
     options.CWD: os.sep,
@@ -241,6 +251,8 @@ def test_a_bad_command_line_is_refused_with_what_is_wrong(words: list[str], what
         ("MCP_BRIDGE_ERA", "future"),
         ("MCP_BRIDGE_PROBE_TIMEOUT", "soon"),
         ("MCP_BRIDGE_NO_CACHE", "perhaps"),
+        ("MCP_BRIDGE_MAX_REQUESTS", "0"),
+        ("MCP_BRIDGE_MAX_LINE", "1.5"),
         ("MCP_BRIDGE_ENV", "A=1\nNOVALUE"),
     ],
 )
@@ -321,3 +333,17 @@ def test_the_run_path_imports_nothing_that_only_people_need(tmp_path: Path, pair
         imported = set(re.findall(r"^import time:.*\| +(\S+)$", bridge.stderr, re.MULTILINE))
     assert {"trio", "msgspec", "mcp_era_bridge.shell"} <= imported
     assert imported & {"click", "structlog", "anyio", "asyncio", "mcp_era_bridge.cli"} == set()
+
+
+def test_limits_given_on_the_command_line_are_those_that_hold(tmp_path: Path) -> None:
+    child = Scripted(tmp_path, legacy(tools_list=[]))
+    with BridgeProcess(child, "--max-requests", "1", "--max-line", "1") as bridge:
+        bridge.result(modern_call(1))
+        bridge.send(modern_request(2, "tools/list"))
+        assert "the limit is 1" in str(bridge.error(modern_call(3))["message"])
+        bridge.send(
+            {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}}
+        )
+        too_long = bridge.error(modern_call(4, text="x" * (1 << 20)))
+        assert too_long["message"] == "The line is too long"
+        bridge.result(modern_call(5))

@@ -221,7 +221,7 @@ def test_more_requests_than_may_wait_are_refused() -> None:
         PROBED,
         """
 host  > {"id":1,"method":"tools/list","params":{$META}}
-host  < {"id":1,"error":{"code":-32603,"message":"More than 1 requests are open",
+host  < {"id":1,"error":{"code":-32603,"message":"Too many requests are open; the limit is 1",
          "data":{"source":"mcp-bridge","reason":"too_many_requests","limit":1}}}
 """,
         settings=Settings(most_open=1),

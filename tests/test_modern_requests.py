@@ -392,7 +392,7 @@ def test_more_requests_than_may_be_open_are_refused_and_lose_nothing() -> None:
 host  > {"id":1,"method":"tools/list","params":{$META}}
 child < {"id":1,"method":"tools/list"}
 host  > {"id":2,"method":"tools/list","params":{$META}}
-host  < {"id":2,"error":{"code":-32603,"message":"More than 1 requests are open",
+host  < {"id":2,"error":{"code":-32603,"message":"Too many requests are open; the limit is 1",
          "data":{"source":"mcp-bridge","reason":"too_many_requests","limit":1}}}
 child > {"id":1,"result":{"tools":[]}}
 host  < {"id":1,"result":{"tools":[],$LISTED}}

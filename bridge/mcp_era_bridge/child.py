@@ -8,6 +8,7 @@ says (the joint), when it is started again (shell.py). Spec 2026-07-28, basic/tr
 import contextlib
 import os
 import signal
+from collections.abc import Callable
 from typing import Protocol
 
 import trio
@@ -20,7 +21,6 @@ from mcp_era_bridge.stderr import ChildStderr, StderrSink
 
 HIGH_WATER = 8 << 20
 """Unsent bytes above which the other side is not read any more."""
-LINE_LIMIT = 64 << 20
 
 _LINGER = 0.25
 """Seconds that output may still come after the process has exited (a grandchild holds the pipe)."""
@@ -45,11 +45,20 @@ class Child:
     """A running process. `number` is how the joint knows it.
 
     `report` hears what it says, and whether it takes what it is told. Nothing is read while `host`
-    has too much unsent.
+    has too much unsent. `most_line` is the most bytes of a line; `redact` takes secrets out of the
+    stderr that goes into error messages.
     """
 
     def __init__(
-        self, number: int, spawned: Spawned, sink: StderrSink, report: Report, host: Outlet
+        self,
+        number: int,
+        spawned: Spawned,
+        sink: StderrSink,
+        report: Report,
+        host: Outlet,
+        *,
+        most_line: int,
+        redact: Callable[[str], str],
     ) -> None:
         self.number = number
         self._pid = spawned.pid
@@ -60,10 +69,10 @@ class Child:
         os.set_blocking(spawned.stdout, False)
         self._deaf = trio.Event()
         self.outlet = Outlet(spawned.stdin, self._deaf.set, report.stalled)
-        self._cutter = LineCutter(LINE_LIMIT)
+        self._cutter = LineCutter(most_line)
         self._report = report
         self._inlet = Inlet(spawned.stdout, self._handle, lambda: host, high_water=HIGH_WATER)
-        self._stderr = ChildStderr(spawned.stderr, sink)
+        self._stderr = ChildStderr(spawned.stderr, sink, redact)
         self._exited = trio.Event()
         self._gone = trio.Event()
         self.ended = trio.Event()

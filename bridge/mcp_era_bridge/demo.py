@@ -84,16 +84,16 @@ class Conversation:
         except anyio.BrokenResourceError as broken:
             raise BridgeLost("the bridge ended early") from broken
 
-    async def _line(self) -> bytes:
+    async def _next_line(self) -> bytes:
         try:
             return await self._from_bridge.receive_until(b"\n", sys.maxsize) + b"\n"
-        except anyio.IncompleteRead:  # a last line without its end may be left, else it ended
-            return await self._from_bridge.receive(sys.maxsize)
+        except anyio.IncompleteRead:  # at the end: a line without its line end may be left
+            return await self._from_bridge.receive()
 
     async def next_message(self) -> JsonObject:
         try:
             with anyio.fail_after(PATIENCE):
-                line = await self._line()
+                line = await self._next_line()
         except TimeoutError:
             raise BridgeLost(f"nothing came from the bridge within {PATIENCE:g} s") from None
         except anyio.EndOfStream:
@@ -150,16 +150,19 @@ class Conversation:
                 await anyio.sleep(0.02)
         raise BridgeLost(f"the old server did not get {what} within {PATIENCE:g} s")
 
-    async def close(self) -> None:
-        """Ends the host's input and sees that nothing is left over that nobody asked for."""
+    async def close(self) -> int:
+        """Ends the host's input, sees that nothing is left over that nobody asked for, and gives
+        the status that the bridge ended with."""
         await self._to_bridge.aclose()
         rest = b""
         with anyio.move_on_after(PATIENCE):
             async for chunk in self._from_bridge:
                 rest += chunk
         if rest:
-            line = rest.split(b"\n")[0].decode()
+            line = rest.split(b"\n")[0].decode(errors="replace")
             raise StepFailed(f"the host got a message that nobody waits for:\n{line}")
+        with anyio.fail_after(PATIENCE):
+            return await self._bridge.wait()
 
 
 async def discover(talk: Conversation) -> None:
@@ -272,12 +275,12 @@ async def converse(journal: Path, stderr: IO[bytes], printer: Printer) -> bool:
     command = [sys.executable, "-m", "mcp_era_bridge", "--no-cache", "--", *server]
     async with await anyio.open_process(command, stderr=stderr) as bridge:
         try:
-            return await play(Conversation(bridge, journal, printer), bridge, printer)
+            return await play(Conversation(bridge, journal, printer), printer)
         finally:
             bridge.kill()  # does nothing to one that has ended
 
 
-async def play(talk: Conversation, bridge: Process, printer: Printer) -> bool:
+async def play(talk: Conversation, printer: Printer) -> bool:
     done = 0
     for number, (headline, step) in enumerate(STEPS, start=1):
         printer.headline(number, headline)
@@ -293,7 +296,7 @@ async def play(talk: Conversation, bridge: Process, printer: Printer) -> bool:
         else:
             printer.good("as it should be")
             done += 1
-    ended_well = await end(talk, bridge, printer)
+    ended_well = await end(talk, printer)
     all_well = done == len(STEPS) and ended_well
     ending = "ended cleanly" if ended_well else "did not end cleanly"
     printer.summary(
@@ -302,11 +305,9 @@ async def play(talk: Conversation, bridge: Process, printer: Printer) -> bool:
     return all_well
 
 
-async def end(talk: Conversation, bridge: Process, printer: Printer) -> bool:
+async def end(talk: Conversation, printer: Printer) -> bool:
     try:
-        await talk.close()
-        with anyio.fail_after(PATIENCE):
-            status = await bridge.wait()
+        status = await talk.close()
     except StepFailed as failure:
         printer.bad(f"NOT as it should be: {failure}")
         return False

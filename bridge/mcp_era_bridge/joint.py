@@ -6,6 +6,7 @@ the clock (the shell). Sans-IO: it is fed lines and times, and leaves what is to
 outbox.
 """
 
+import msgspec
 from msgspec import UNSET, Raw
 
 from mcp_era_bridge import refusals
@@ -129,6 +130,8 @@ class Joint:
         if self._finished:
             self._life.gone()
             return
+        if not self._settings.tells_stderr:
+            ending = msgspec.structs.replace(ending, stderr=[])
         self.out.note(Severity.WARNING, f"the server {ending.how}")
         self._life.failed(now)
         if self._opening.ended(ending, now):

@@ -33,6 +33,7 @@ class Option:
         default: str = "",
         is_flag: bool = False,
         seconds: bool = False,
+        whole: bool = False,
         repeatable: bool = False,
     ) -> None:
         self.flags = flags
@@ -42,6 +43,7 @@ class Option:
         self.default = default
         self.is_flag = is_flag
         self.seconds = seconds
+        self.whole = whole
         self.repeatable = repeatable
         self.name = flags[-1].lstrip("-").replace("-", "_")
         self.variable = PREFIX + self.name.upper()
@@ -72,6 +74,25 @@ NO_CACHE = Option(
     is_flag=True,
     help="Neither read nor write what is remembered of servers from one start to the next.",
 )
+MAX_REQUESTS = Option(
+    "--max-requests",
+    metavar="N",
+    default="10000",
+    whole=True,
+    help="How many requests of the host may be open at once; more are refused.",
+)
+MAX_LINE = Option(
+    "--max-line",
+    metavar="MIB",
+    default="64",
+    whole=True,
+    help="How long a line may be, in MiB; a longer one fails the request that it belongs to.",
+)
+NO_STDERR_IN_ERRORS = Option(
+    "--no-stderr-in-errors",
+    is_flag=True,
+    help="Leave the server's last words on stderr out of the errors that its end causes.",
+)
 LOG_LEVEL = Option(
     "--log-level",
     choices=("debug", "info", "warning", "error"),
@@ -98,7 +119,19 @@ ENV = Option(
     " (in the variable: one K=V a line).",
 )
 
-OPTIONS = (ERA, PROBE_TIMEOUT, INIT_TIMEOUT, NO_CACHE, LOG_LEVEL, LOG_FORMAT, CWD, ENV)
+OPTIONS = (
+    ERA,
+    PROBE_TIMEOUT,
+    INIT_TIMEOUT,
+    NO_CACHE,
+    MAX_REQUESTS,
+    MAX_LINE,
+    NO_STDERR_IN_ERRORS,
+    LOG_LEVEL,
+    LOG_FORMAT,
+    CWD,
+    ENV,
+)
 
 _BY_FLAG = {flag: option for option in OPTIONS for flag in option.flags}
 _TRUE = ("1", "true", "yes", "on")
@@ -123,6 +156,10 @@ class Invocation:
     def seconds(self, option: Option) -> float:
         """The value of an option that is a time, in seconds."""
         return float(self.text(option))
+
+    def whole(self, option: Option) -> int:
+        """The value of an option that is a whole number."""
+        return int(self.text(option))
 
     def flag(self, option: Option) -> bool:
         """Whether a flag is set."""
@@ -210,6 +247,8 @@ def _check(option: Option, value: str) -> None:
             seconds = -1
         if not 0 < seconds < 1e9:
             raise UsageError(f"{flag}: {value!r} is no number of seconds above 0")
+    if option.whole and not (value.isascii() and value.isdigit() and 0 < int(value) < 10**9):
+        raise UsageError(f"{flag}: {value!r} is no whole number above 0")
     if option is ENV:
         name, equals, _ = value.partition("=")
         if not (name and equals) or "\0" in value:

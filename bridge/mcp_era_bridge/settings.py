@@ -19,3 +19,7 @@ class Settings(msgspec.Struct, frozen=True):
     """How long requests may still take once the host has closed its end."""
     most_open: int = 10_000
     """How many requests of the host may be open at once."""
+    most_line: int = 64 << 20
+    """How many bytes a line may have."""
+    tells_stderr: bool = True
+    """Whether the end of a child's stderr goes into the errors that its end causes."""

@@ -15,14 +15,16 @@ import msgspec
 import trio
 
 from mcp_era_bridge import __version__, options, verdicts
-from mcp_era_bridge.child import HIGH_WATER, LINE_LIMIT, Child
+from mcp_era_bridge.child import HIGH_WATER, Child
 from mcp_era_bridge.effects import Finish, Keep, StartChild
 from mcp_era_bridge.framing import LineCutter
+from mcp_era_bridge.guard import Guard
 from mcp_era_bridge.joint import Joint
 from mcp_era_bridge.logs import Log
 from mcp_era_bridge.options import Invocation
 from mcp_era_bridge.own_requests import HIGHEST_FIRST_ID, LOWEST_FIRST_ID
 from mcp_era_bridge.pipes import Inlet, Outlet, Traffic
+from mcp_era_bridge.redaction import Redactor
 from mcp_era_bridge.settings import Settings
 from mcp_era_bridge.spawn import Command, NotStarted, Spawned, spawn
 from mcp_era_bridge.stderr import StderrSink
@@ -48,14 +50,25 @@ _FLUSH = 5.0
 class Shell:
     """Runs one joint over real pipes."""
 
-    def __init__(self, joint: Joint, command: Command, log: Log, cache: verdicts.Cache) -> None:
+    def __init__(
+        self,
+        joint: Joint,
+        settings: Settings,
+        command: Command,
+        guard: Guard,
+        log: Log,
+        cache: verdicts.Cache,
+    ) -> None:
         self._joint = joint
         self._command = command
+        self._guard = guard
         self._log = log
         self._cache = cache
         self._sink = log.sink
         self._traffic = Traffic()
-        self._cutter = LineCutter(LINE_LIMIT)
+        self._settings = settings
+        self._redact = Redactor(command.env).redact
+        self._cutter = LineCutter(settings.most_line)
         self._host_in = Inlet(
             0,
             self._handle_host,
@@ -88,6 +101,7 @@ class Shell:
             with trio.move_on_after(_FLUSH):
                 await self._host_out.wait_empty()
             nursery.cancel_scope.cancel()
+        self._guard.watch()
         self._log.count_noise()
         self._sink.count_dropped()
         return self._exit_code
@@ -120,12 +134,21 @@ class Shell:
             number, self._wanted = self._wanted, None
             try:
                 start = spawn(self._command)
+                self._guard.watch(start.pid)
             except NotStarted as error:
                 start = str(error)
 
     async def _live(self, number: int, spawned: Spawned) -> None:
         report = _Report(self._joint, self._apply, number)
-        self._child = child = Child(number, spawned, self._sink, report, self._host_out)
+        self._child = child = Child(
+            number,
+            spawned,
+            self._sink,
+            report,
+            self._host_out,
+            most_line=self._settings.most_line,
+            redact=self._redact,
+        )
         self._joint.child_started(number, trio.current_time())
         self._apply()
         async with trio.open_nursery() as nursery:
@@ -133,6 +156,7 @@ class Shell:
             ending = await child.live(self._traffic)
             nursery.cancel_scope.cancel()
         self._child = None
+        self._guard.watch()
         self._joint.child_ended(number, ending, trio.current_time())
         self._apply()
 
@@ -255,12 +279,15 @@ def _private_stdout() -> int:
 _ERAS = {"auto": None, "modern": Era.MODERN, "legacy": Era.LEGACY}
 
 
-def run(invocation: Invocation, command: Command, first: Spawned | str) -> int:
+def run(invocation: Invocation, command: Command, guard: Guard, first: Spawned | str) -> int:
     """Runs the bridge for a child that has been started (or not, for the reason given)."""
     settings = Settings(
         era=_ERAS[invocation.text(options.ERA)],
         probe_timeout=invocation.seconds(options.PROBE_TIMEOUT),
         initialize_timeout=invocation.seconds(options.INIT_TIMEOUT),
+        most_open=invocation.whole(options.MAX_REQUESTS),
+        most_line=invocation.whole(options.MAX_LINE) << 20,
+        tells_stderr=not invocation.flag(options.NO_STDERR_IN_ERRORS),
     )
     sink = StderrSink()
     log = Log(
@@ -273,7 +300,7 @@ def run(invocation: Invocation, command: Command, first: Spawned | str) -> int:
     joint = Joint(settings, first_id, BRIDGE_INFO, cache.load())
     blocking = os.get_blocking(1)
     os.set_blocking(1, False)
-    shell = Shell(joint, command, log, cache)
+    shell = Shell(joint, settings, command, guard, log, cache)
     # What is there now stays: collections need not look at it again.
     gc.collect()
     gc.freeze()

@@ -9,6 +9,7 @@ import signal
 import sys
 
 from mcp_era_bridge import options
+from mcp_era_bridge.guard import Guard
 from mcp_era_bridge.spawn import Command, NotStarted, Spawned, spawn
 
 USAGE_ERROR = 2
@@ -36,15 +37,17 @@ def start() -> int:
         except OSError as error:
             return _usage_error(f"{cwd!r}: {error.strerror}")
     command = Command(invocation.command, invocation.child_environment(_environment()))
+    guard = Guard()
     first: Spawned | str
     try:
         first = spawn(command)
+        guard.watch(first.pid)
     except NotStarted as error:
         first = str(error)
     # The child boots while this is imported.
     from mcp_era_bridge.shell import run
 
-    return run(invocation, command, first)
+    return run(invocation, command, guard, first)
 
 
 def _usage_error(what: str) -> int:

@@ -9,6 +9,7 @@ import os
 import re
 import select
 from collections import deque
+from collections.abc import Callable
 
 import trio
 
@@ -91,11 +92,13 @@ class StderrSink:
 
 
 class ChildStderr:
-    """Passes one process's stderr through and keeps its end for error messages."""
+    """Passes one process's stderr through and keeps its end for error messages, where `redact` has
+    taken secrets out of it."""
 
-    def __init__(self, fd: int, sink: StderrSink) -> None:
+    def __init__(self, fd: int, sink: StderrSink, redact: Callable[[str], str]) -> None:
         self._fd = fd
         self._sink = sink
+        self._redact = redact
         self._tail: deque[bytes] = deque(maxlen=_LAST_LINES + 1)
 
     async def relay(self) -> None:
@@ -128,7 +131,7 @@ class ChildStderr:
         lines: list[str] = []
         room = _LAST_BYTES
         for line in reversed(self._tail):
-            text = _CONTROL.sub("", line.decode("utf-8", "replace")).strip()
+            text = self._redact(_CONTROL.sub("", line.decode("utf-8", "replace")).strip())
             if not text or room <= 0 or len(lines) == _LAST_LINES:
                 continue
             lines.insert(0, text[-room:])
