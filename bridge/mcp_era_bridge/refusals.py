@@ -46,7 +46,9 @@ NOT_BRIDGED: Final = _internal(
 
 def too_many_requests(most: int) -> Refusal:
     """A request beyond the limit of open ones."""
-    return _internal(f"Too many requests are open; the limit is {most}", "too_many_requests", limit=most)
+    return _internal(
+        f"Too many requests are open; the limit is {most}", "too_many_requests", limit=most
+    )
 
 
 def not_started(why: str) -> Refusal:
