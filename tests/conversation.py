@@ -196,7 +196,7 @@ class Conversation:
                     effects.append(f"finish {code}")
                 case _:
                     raise AssertionError(action)
-        for each in (out.to_child, out.to_host, out.noise, out.actions, out.notes):
+        for each in (out.to_child, out.to_host, out.host_breaks, out.noise, out.actions, out.notes):
             each.clear()
         self._validate(effects)
         return effects

@@ -51,6 +51,7 @@ MET: Final = {
     "S-62": "state that does not verify is refused (mrtr, Server)",
     "S-66": "the host is not asked what it did not declare (mrtr, Server)",
     "S-69": "protocol errors are JSON-RPC errors (mrtr, Error Handling)",
+    "S-72": "progress rises with every notification (progress, Progress Flow)",
     "S-73": "no progress for tokens that are not active (progress)",
     "S-74": "no progress after completion (progress)",
     "S-76": "no notifications that were not asked for (subscriptions, Opening)",

@@ -330,7 +330,7 @@ def test_what_belongs_to_the_modern_era_stays_with_us_and_the_rest_goes_on() -> 
 host  > {{"id":1,"method":"tools/call","params":{{"name":"t","task":{{"ttl":1}},
         "inputResponses":{{"a":{{}}}},"future":[1],{meta},"arguments":{{"n":12345678901234567890}}}}}}
 child < {{"id":1,"method":"tools/call","params":{{"name":"t","future":[1],
-         "arguments":{{"n":12345678901234567890}},"_meta":{{
+         "arguments":{{"n":12345678901234567890}},"_meta":{{"progressToken":1,
          "traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
          "com.example/note":{{"a":[1.50,1e400]}}}}}}}}
 """,

@@ -43,6 +43,7 @@ from mcp_era_wire.events import (
     Completed,
     Failed,
     Notified,
+    Progressed,
     Server,
     Severity,
     Stray,
@@ -164,14 +165,14 @@ class Bridged:
                 message = read_message(line)
             except UNREADABLE:
                 return self._other_from_child(line, ascii)
-            event = self._peer.receive(message) if message.result is not ABSENT else None
-            if type(event) is Completed:
+            if message.result is not ABSENT or message.method is not UNSET:
+                event = self._peer.receive(message)
+                if type(event) is not Completed:
+                    return self._event(event)
                 call = event.call
                 del self._open[call.id]
                 self._face.complete(call, event.result)
                 return ()
-            if event is not None:
-                return self._event(event)
         return self._other_from_child(line, ascii)
 
     def _other_from_child(self, line: bytes, ascii: bool) -> Sequence[Message]:
@@ -199,6 +200,8 @@ class Bridged:
             case Failed(call, error):
                 del self._open[call.id]
                 self._face.fail(call, error)
+            case Progressed(call, progress, params):
+                self._face.progress(call, progress, params)
             case Asked(id, method):
                 self._peer.refuse(id, *unknown_request(method))
                 self._out.note(Severity.INFO, "request of the child refused", method=method)

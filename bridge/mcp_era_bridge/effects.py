@@ -46,12 +46,14 @@ Action: TypeAlias = StartChild | Keep | Finish
 class Outbox:
     """The effects of what was handled since the shell last emptied it.
 
-    `to_host` and `to_child` hold pieces of lines: each is written in one go, in order. `noise`
-    holds lines of the child that are no messages; they go to stderr, marked.
+    `to_host` and `to_child` hold pieces of lines: each is written in one go, in order, but that
+    `host_breaks` are places in `to_host` where another write begins. `noise` holds lines of the
+    child that are no messages; they go to stderr, marked.
     """
 
     def __init__(self) -> None:
         self.to_host: list[Buffer] = []
+        self.host_breaks: list[int] = []
         self.to_child: list[Buffer] = []
         self.actions: list[Action] = []
         self.noise: list[bytes] = []

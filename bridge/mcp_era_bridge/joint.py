@@ -43,7 +43,7 @@ class Joint:
         self._settings = settings
         self._own = OwnRequests(first_id)
         self._life = ChildLife(self.out)
-        self._face = ModernFace(self.out.to_host)
+        self._face = ModernFace(self.out.to_host, self.out.host_breaks)
         self._opening = Opening(
             self.out, self._life, self._own, self._face, settings, bridge_info, remembered
         )

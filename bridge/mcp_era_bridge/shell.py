@@ -16,7 +16,7 @@ import trio
 
 from mcp_era_bridge import __version__, options, verdicts
 from mcp_era_bridge.child import HIGH_WATER, Child
-from mcp_era_bridge.effects import Finish, Keep, StartChild
+from mcp_era_bridge.effects import Finish, Keep, Outbox, StartChild
 from mcp_era_bridge.framing import LineCutter
 from mcp_era_bridge.guard import Guard
 from mcp_era_bridge.joint import Joint
@@ -199,8 +199,7 @@ class Shell:
         """Carries out what the joint wants done."""
         out = self._joint.out
         if out.to_host:
-            self._host_out.write(out.to_host)
-            out.to_host.clear()
+            self._write_to_host(out)
         child = self._child
         if out.to_child and child is not None and child.number == self._joint.process:
             child.outlet.write(out.to_child)
@@ -208,6 +207,15 @@ class Shell:
         if out.actions or out.noise or out.notes:
             self._apply_the_rest()
         self._set_timer()
+
+    def _write_to_host(self, out: Outbox) -> None:
+        start = 0
+        for end in (*out.host_breaks, len(out.to_host)):
+            if end > start:
+                self._host_out.write(out.to_host[start:end] if out.host_breaks else out.to_host)
+                start = end
+        out.to_host.clear()
+        out.host_breaks.clear()
 
     def _apply_the_rest(self) -> None:
         out = self._joint.out

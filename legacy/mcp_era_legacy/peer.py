@@ -7,11 +7,13 @@ Spec 2025-11-25, basic/lifecycle, basic/utilities/cancellation, basic/utilities/
 
 from typing import Final
 
+import msgspec
 from msgspec import UNSET, Raw
 
 from mcp_era_wire import codes, methods
 from mcp_era_wire.envelope import (
     ABSENT,
+    UNREADABLE,
     Buffer,
     Id,
     Message,
@@ -27,10 +29,12 @@ from mcp_era_wire.events import (
     Completed,
     Failed,
     Notified,
+    Progressed,
     Server,
     Stray,
 )
 from mcp_era_wire.members import members_of
+from mcp_era_wire.versions import PROGRESS_TOKEN_KEY
 
 _COMPLETION_CONTEXT_SINCE: Final = "2025-06-18"
 _METHOD_JSON: Final = {
@@ -46,6 +50,14 @@ _METHOD_JSON: Final = {
         methods.COMPLETE,
     )
 }
+
+
+class _Progress(msgspec.Struct, frozen=True):
+    token: int = msgspec.field(name=PROGRESS_TOKEN_KEY)
+    progress: int | float
+
+
+_read_progress: Final = msgspec.json.Decoder(_Progress).decode
 
 
 class LegacyPeer:
@@ -76,6 +88,11 @@ class LegacyPeer:
         call.child_id = id
         self._calls[id] = call
         params = call.params
+        if call.progress_token is not None:
+            # Our id is unique in the session, so it serves as the token too.
+            meta = members_of(params.get("_meta")) or {}
+            meta[PROGRESS_TOKEN_KEY] = Raw(b"%d" % id)
+            params["_meta"] = Raw(encode(meta))
         if call.method == methods.COMPLETE:
             self._fit_completion(call)
         method = _METHOD_JSON.get(call.method) or encode(call.method)
@@ -126,12 +143,25 @@ class LegacyPeer:
                 return Completed(call, message.result)
             return Failed(call, message.error)
         if id is UNSET:
+            if message.method == methods.PROGRESS:
+                return self._progress(message.params)
             return Notified(message.method, message.params)
         if message.method == methods.PING:
             # Also before `initialized`: the receiver must respond promptly (utilities/ping).
             self.answer(id, b"{}")
             return None
         return Asked(id, message.method, message.params)
+
+    def _progress(self, params: Raw) -> ChildEvent | None:
+        """Progress of a call that is under way and asked for it; of any other it is nobody's."""
+        try:
+            read = _read_progress(params)
+        except UNREADABLE:
+            return None
+        call = self._calls.get(read.token)
+        if call is None or call.progress_token is None:
+            return None
+        return Progressed(call, read.progress, params)
 
     def _call_of_text(self, id: object) -> Call | None:
         """A child that echoes our integer as a string means the same request."""

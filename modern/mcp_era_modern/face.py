@@ -5,6 +5,8 @@ legacy child reach the host. Does not: which requests are open (the joint), the 
 (legacy/). Spec 2026-07-28, basic/index, basic/versioning, server/discover.
 """
 
+from typing import Final
+
 import msgspec
 from msgspec import UNSET, Raw
 
@@ -20,6 +22,7 @@ from mcp_era_wire.envelope import (
     Buffer,
     Id,
     Message,
+    encode,
     encode_id,
     error_line,
     notification_line,
@@ -27,7 +30,7 @@ from mcp_era_wire.envelope import (
 )
 from mcp_era_wire.events import Call, Server
 from mcp_era_wire.members import Members, members_of, open_object, string_of
-from mcp_era_wire.versions import MODERN_VERSIONS, NEWEST_MODERN
+from mcp_era_wire.versions import MODERN_VERSIONS, NEWEST_MODERN, PROGRESS_TOKEN_KEY
 
 
 class Refusal(msgspec.Struct, frozen=True):
@@ -38,11 +41,16 @@ class Refusal(msgspec.Struct, frozen=True):
     data: object = UNSET
 
 
-class ModernFace:
-    """One modern host. Lines for it are appended to `to_host`, in pieces."""
+_PROGRESS_HEAD: Final = b'{"jsonrpc":"2.0","method":"%b","params":' % methods.PROGRESS.encode()
 
-    def __init__(self, to_host: list[Buffer]) -> None:
+
+class ModernFace:
+    """One modern host. Lines for it are appended to `to_host`, in pieces; `breaks` gets the places
+    in it where a write of its own has to begin."""
+
+    def __init__(self, to_host: list[Buffer], breaks: list[int]) -> None:
         self._to_host = to_host
+        self._breaks = breaks
         self._metas = MetaReader()
         self._completer = Completer(None)
         self._discover_result = b""
@@ -94,7 +102,7 @@ class ModernFace:
             return None
         if meta.rest is not None:
             params["_meta"] = meta.rest
-        return Call(id, method, params, meta.capabilities)
+        return Call(id, method, params, meta.capabilities, meta.progress_token)
 
     def _is_afresh(self, id: Id, params: Members) -> bool:
         """Whether a request stands for itself. No state has been handed out, since nobody is asked
@@ -125,6 +133,9 @@ class ModernFace:
                 ),
             )
             return
+        if call.progress is not None:
+            # A real SDK loses progress that arrives in one read with its response.
+            self._breaks.append(len(self._to_host))
         id = call.id
         text = b"%d" % id if type(id) is int else encode_id(id)
         self._to_host += (b'{"jsonrpc":"2.0","id":%b,"result":' % text, *pieces, b"}\n")
@@ -135,6 +146,17 @@ class ModernFace:
             b'{"jsonrpc":"2.0","id":%b,"error":%b}\n'
             % (encode_id(call.id), bytes(error_for_host(call, error)))
         )
+
+    def progress(self, call: Call, progress: float, params: Raw) -> None:
+        """The child is further with `call`. Under the host's token, and only if it is further: the
+        value must increase (basic/patterns/progress, Progress Flow)."""
+        if call.progress is not None and progress <= call.progress:
+            return
+        call.progress = progress
+        members = open_object(params)
+        assert call.progress_token is not None
+        members[PROGRESS_TOKEN_KEY] = Raw(encode_id(call.progress_token))
+        self._to_host += (_PROGRESS_HEAD, encode(members), b"}\n")
 
     def notify(self, method: str, params: Raw) -> None:
         """Passes on a notification that this bridge does not know."""

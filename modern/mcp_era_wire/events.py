@@ -21,15 +21,18 @@ class Call(msgspec.Struct, gc=False, eq=False):
     """*Begins*: one request of the host on its way to a child and back.
 
     `id` is the host's. `params` are without the era's own fields. `capabilities` is what the
-    request declares, in the modern spelling. `child_id` is the peer's, and 0 until the call is
-    written to the child.
+    request declares, in the modern spelling. `progress_token` is the host's, None if it wants no
+    progress; `progress` is the last value that it got. `child_id` is the peer's, and 0 until the
+    call is written to the child.
     """
 
     id: Id
     method: str
     params: Members
     capabilities: Raw
+    progress_token: Id | None = None
     child_id: int = 0
+    progress: float | None = None
 
 
 class Completed(msgspec.Struct, frozen=True, gc=False):
@@ -44,6 +47,14 @@ class Failed(msgspec.Struct, frozen=True, gc=False):
 
     call: Call
     error: Raw
+
+
+class Progressed(msgspec.Struct, frozen=True, gc=False):
+    """The child reports how far a call is. `params` hold the peer's token still."""
+
+    call: Call
+    progress: float
+    params: Raw
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -67,7 +78,7 @@ class Stray(msgspec.Struct, frozen=True):
     message: Message
 
 
-ChildEvent: TypeAlias = Completed | Failed | Asked | Notified | Stray
+ChildEvent: TypeAlias = Completed | Failed | Progressed | Asked | Notified | Stray
 
 
 class Server(msgspec.Struct, frozen=True):

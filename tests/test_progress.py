@@ -1,0 +1,138 @@
+"""Progress of a legacy child's calls to a modern host: translation C, L-17."""
+
+import pytest
+
+from conversation import MACROS, OPENED, play
+
+clause = pytest.mark.clause
+
+
+def call(id: str, token: str, child_id: int = 1) -> str:
+    """A call that wants progress under `token`."""
+    meta = MACROS["$META"].removesuffix("}") + f',"progressToken":{token}}}'
+    return f"""
+host  > {{"id":{id},"method":"tools/call","params":{{"name":"t",{meta}}}}}
+child < {{"id":{child_id},"method":"tools/call",
+         "params":{{"name":"t","_meta":{{"progressToken":{child_id}}}}}}}
+"""
+
+
+def passed_on(token: str, value: str, more: str = "") -> str:
+    """The child reports progress of the call 1, and the host gets it under `token`."""
+    return f"child > {progress('1', value, more)}\nhost < {progress(token, value, more)}"
+
+
+def progress(token: str, value: str, more: str = "") -> str:
+    """The line of a progress notification, without who says it."""
+    return (
+        '{"method":"notifications/progress",'
+        f'"params":{{"progressToken":{token},"progress":{value}{more}}}}}'
+    )
+
+
+ANSWERED = """
+child > {"id":1,"result":{"content":[]}}
+host  < {"id":"c","result":{"content":[],$DONE}}
+"""
+
+
+@clause("S-73")
+@pytest.mark.parametrize("token", ['"t"', "0", "7", '""', "123456789012345678901234567890"])
+def test_progress_comes_under_the_hosts_own_token(token: str) -> None:
+    more = ',"total":3,"message":"step","later":[1.50],"_meta":{"k":1}'
+    play(
+        OPENED,
+        call('"c"', token),
+        passed_on(token, "1", more),
+        passed_on(token, "2.5"),
+        ANSWERED,
+    )
+
+
+def test_a_token_goes_beside_what_else_is_in_the_meta() -> None:
+    meta = MACROS["$META"].removesuffix("}") + ',"progressToken":"t","traceparent":"00-a-b-01"}'
+    play(
+        OPENED,
+        f"""
+host  > {{"id":1,"method":"com.example/do","params":{{{meta}}}}}
+child < {{"id":1,"method":"com.example/do",
+         "params":{{"_meta":{{"traceparent":"00-a-b-01","progressToken":1}}}}}}
+""",
+    )
+
+
+@clause("S-72")
+@pytest.mark.parametrize("value", ["5", "5.0", "4.9", "-1", '"6"', "null", "true"])
+def test_progress_that_does_not_rise_is_dropped(value: str) -> None:
+    play(
+        OPENED,
+        call('"c"', '"t"'),
+        passed_on('"t"', "5"),
+        f"child > {progress('1', value)}",
+        passed_on('"t"', "6"),
+    )
+
+
+@clause("S-73", "S-76")
+@pytest.mark.parametrize("token", ["2", "0", '"1"', '"t"', "null", "1.5", "[]"])
+def test_progress_for_a_token_that_is_not_active_is_dropped(token: str) -> None:
+    play(OPENED, call('"c"', '"t"'), f"child > {progress(token, '1')}", ANSWERED)
+
+
+@clause("S-73")
+def test_progress_that_nobody_asked_for_is_dropped() -> None:
+    play(
+        OPENED,
+        """
+host  > {"id":"c","method":"tools/call","params":{"name":"t",$META}}
+child < {"id":1,"method":"tools/call","params":{"name":"t"}}
+""",
+        f"child > {progress('1', '1')}",
+        'child > {"method":"notifications/progress"}',
+        ANSWERED,
+    )
+
+
+@clause("S-74", "S-83")
+@pytest.mark.parametrize(
+    "ending",
+    [
+        ANSWERED,
+        """
+host  > {"method":"notifications/cancelled","params":{"requestId":"c"}}
+child < {"method":"notifications/cancelled","params":{"requestId":1}}
+""",
+    ],
+)
+def test_no_progress_follows_the_answer_or_the_cancellation(ending: str) -> None:
+    play(OPENED, call('"c"', '"t"'), ending, f"child > {progress('1', '1')}")
+
+
+def test_each_call_has_its_own_progress() -> None:
+    play(
+        OPENED,
+        call('"a"', "1", 1),
+        call('"b"', '"1"', 2),
+        "child > " + progress("2", "5") + "\nhost < " + progress('"1"', "5"),
+        passed_on("1", "3"),
+    )
+
+
+def test_a_flood_arrives_whole_in_order_and_before_the_answer_in_another_write() -> None:
+    conversation = play(OPENED, call('"c"', '"t"'))
+    out = conversation.joint.out
+    lines = [f'{{"jsonrpc":"2.0",{progress("1", str(n))[1:]}'.encode() for n in range(1, 10_001)]
+    answer = b'{"jsonrpc":"2.0","id":1,"result":{"content":[]}}'
+    conversation.joint.from_child(1, [*lines, answer], True, conversation.now)
+    (start,) = out.host_breaks
+    first, second = b"".join(out.to_host[:start]), b"".join(out.to_host[start:])
+    expected = [line.replace(b'"progressToken":1', b'"progressToken":"t"') for line in lines]
+    assert first.splitlines() == expected
+    assert b'"id":"c","result"' in second and second.count(b"\n") == 1
+
+
+def test_an_answer_without_progress_begins_no_write_of_its_own() -> None:
+    conversation = play(OPENED, call('"c"', '"t"'))
+    answer = b'{"jsonrpc":"2.0","id":1,"result":{"content":[]}}'
+    conversation.joint.from_child(1, [answer], True, conversation.now)
+    assert conversation.joint.out.host_breaks == []
