@@ -111,7 +111,7 @@ def test_in_a_long_back_off_a_request_fails_at_once_with_the_last_reason() -> No
         joint.out.to_host.clear()
         return answer
 
-    answers = []
+    answers: list[bytes] = []
     for id in range(1, 12):
         answers.append(ask(id))
         while joint.deadline is not None and joint.process and not starts(joint.out):
