@@ -85,7 +85,7 @@ class ScriptedChild:
         self._on = cast(dict[str, Acts], self._script.get("on", {}))
         self._journal = journal
         self._writing = threading.Lock()
-        self._lock_fds: list[int] = []
+        self._kept_fds: list[int] = []
 
     def run(self, descriptors: list[int]) -> None:
         for name in cast(list[str], self._script.get("ignore", [])):
@@ -146,6 +146,11 @@ class ScriptedChild:
                 self._write(line.encode() + b"\n")
             case "bytes", str(latin):
                 self._write(latin.encode("latin-1"))
+            case "close stdin", _:
+                # It hears nothing any more, and no end either.
+                silence, open_end = os.pipe()
+                self._kept_fds.append(open_end)
+                os.dup2(silence, 0)
             case "close stdout", _:
                 os.close(1)
             case _:
@@ -194,7 +199,7 @@ class ScriptedChild:
         except BlockingIOError:
             self._journal.add("locked", granted=False)
             os._exit(75)
-        self._lock_fds.append(fd)
+        self._kept_fds.append(fd)
         self._journal.add("locked", granted=True)
 
     def _answer(self, request: Object, answer: Object) -> None:

@@ -98,6 +98,23 @@ child < {"id":1004,"method":"initialize","params":{"protocolVersion":"2025-11-25
     )
 
 
+def test_nobody_waits_for_a_search_whose_next_start_is_far_off() -> None:
+    joint = Joint(Settings(), FIRST_ID, Raw(b'{"name":"b","version":"0"}'))
+    now = 0.0
+    joint.child_started(1, now)
+    request = f'{{"jsonrpc":"2.0","id":1,"method":"x/y","params":{{{MACROS["$META"]}}}}}'
+    for _ in BACK_OFF:
+        joint.from_host([request.encode()], True, now)
+        while b'"id":1,"error"' not in b"".join(joint.out.to_host):
+            if not starts(joint.out) and joint.deadline is not None:
+                assert joint.deadline - now <= MOST_WAIT, "the host waits for more than it should"
+                now = joint.deadline
+                joint.passed(now)
+            joint.child_started(joint.process, now)
+            joint.child_ended(joint.process, Ending("exited with code 7", code=7), now)
+        joint.out.to_host.clear()
+
+
 @clause("C-39")
 def test_in_a_long_back_off_a_request_fails_at_once_with_the_last_reason() -> None:
     joint = Joint(Settings(), FIRST_ID, Raw(b'{"name":"b","version":"0"}'))

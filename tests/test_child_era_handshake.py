@@ -191,6 +191,16 @@ def test_an_answer_to_initialize_that_is_none_is_named(result: str, message: str
     assert message in b"".join(conversation.joint.out.to_host).decode()
 
 
+def test_an_answer_to_initialize_that_lacks_its_result_is_named() -> None:
+    play(
+        GREETED,
+        'child > {"id":$HELLO}'
+        + REFUSED.replace("not today", "The server's answer to initialize has no result").replace(
+            "-32000", "-32603"
+        ),
+    )
+
+
 @pytest.mark.parametrize("version", ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])
 def test_any_of_the_four_versions_will_do(version: str) -> None:
     play(

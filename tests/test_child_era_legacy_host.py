@@ -73,8 +73,8 @@ def test_a_banner_before_the_answer_to_initialize_does_not_hide_it() -> None:
     answer = '{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-06-18"}}'
     play(
         RELAYED,
-        f"child ! Starting... {answer}\nhost < {answer}",
-        'child ! banner {"jsonrpc":"2.0","method":"x"}\nhost < {"method":"x"}',
+        f"child ! Starting... {answer}\nnoise Starting...\nhost < {answer}",
+        'child ! banner {"jsonrpc":"2.0","method":"x"}\nnoise banner\nhost < {"method":"x"}',
     )
 
 

@@ -158,7 +158,6 @@ def test_an_id_that_comes_back_in_another_type_is_understood(id: str) -> None:
     [
         '{"id":1,"result":{"content":[]}}',
         '\\xef\\xbb\\xbf{"jsonrpc":"2.0","id":1,"result":{"content":[]}}',
-        'log: {"jsonrpc":"2.0","id":1,"result":{"content":[]}}',
         '  {"jsonrpc":"2.0","id":1,"result":{"content":[]}}\\x0d',
         '{"jsonrpc":"1.0","id":7,"jsonrpc":"2.0","id":1,"result":{"content":[]}}',
     ],
@@ -316,6 +315,18 @@ child > {{"id":1,"result":{{"content":[{{"type":"text","text":"{cut}"}}]}}}}
 host  < {{"id":"c","result":{{"content":[{{"type":"text","text":"{repaired}"}}],$DONE}}}}
 host  > {{"id":2,"method":"tools/call","params":{{"name":"{cut}",$META}}}}
 child < {{"id":2,"method":"tools/call","params":{{"name":"{repaired}"}}}}
+""",
+    )
+
+
+def test_text_before_a_message_is_noise_and_the_message_counts() -> None:
+    play(
+        OPENED,
+        CALL,
+        """
+child ! log: {"jsonrpc":"2.0","id":1,"result":{"content":[]}}
+noise   log:
+host  < {"id":"c","result":{"content":[],$DONE}}
 """,
     )
 

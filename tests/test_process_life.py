@@ -408,6 +408,37 @@ def test_a_child_that_closes_its_output_is_ended_and_started_again(tmp_path: Pat
     assert [entry["granted"] for entry in child.entries("locked")] == [True, True]
 
 
+def test_a_child_that_closes_its_input_is_ended_and_started_again(tmp_path: Path) -> None:
+    child = Scripted(
+        tmp_path,
+        legacy(tools_list=[{"close stdin": True}, {"result": {"tools": []}}]),
+        end=[{"hang": True}],
+        later={"end": []},
+    )
+    with BridgeProcess(child) as bridge:
+        bridge.result(modern_call(1))
+        bridge.result(modern_request(2, "tools/list"))
+        assert data_of(bridge.error(modern_call(3)))["reason"] == "child_exited"
+        assert echoed(bridge.result(modern_call(4, a=4))) == {"a": 4}
+        bridge.end()
+
+
+def test_answers_that_lie_in_the_pipe_of_an_ended_child_are_delivered(tmp_path: Path) -> None:
+    # More than the bridge takes in while the host does not read, in lines that fit into the pipe.
+    size, calls = 40_000, 500
+    child = Scripted(
+        tmp_path,
+        legacy(tools_call=[{"letters": size}], tools_list=[{"letters": size}, {"exit": 4}]),
+    )
+    with BridgeProcess(child, reading=False) as bridge:
+        for id in range(calls):
+            bridge.send(modern_call(id))
+        bridge.send(modern_request(calls, "tools/list"))
+        bridge.start_reading()
+        answers = bridge.answers(calls + 1)
+    assert all("result" in answers[id] for id in range(calls + 1))
+
+
 def test_there_are_never_two_copies_of_the_child(tmp_path: Path) -> None:
     # A host that probes and then opens with a handshake gets a fresh process (translation G.2); the
     # first one takes its time to go.

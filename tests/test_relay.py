@@ -207,6 +207,43 @@ def test_what_we_cannot_read_and_a_host_may_is_for_the_host(pair: str, line: byt
     assert relayed(play(pair), line, False) == line + b"\n"
 
 
+@pytest.mark.parametrize("pair", PAIRS)
+def test_an_answer_that_breaks_off_fails_its_request(pair: str) -> None:
+    torn = '{"jsonrpc":"2.0","id":2,"result":{"content":[{"ty'
+    play(
+        pair,
+        'host > {"id":2,"method":"a"}\nchild < {"id":2,"method":"a"}',
+        f"""
+child ! {torn}
+noise   {torn}
+host  < {{"id":2,"error":{{"code":-32603,"message":"The server's answer could not be read",
+         "data":{{"source":"mcp-bridge","reason":"invalid_line"}}}}}}
+""",
+        "ended 3" + ("\nfinish 3" if pair is LEGACY_PAIR else ""),
+    )
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_messages_on_one_line_and_text_around_them_are_told_apart(pair: str) -> None:
+    one, two = '{"jsonrpc":"2.0","id":1,"result":{}}', '{"jsonrpc":"2.0","method":"x"}'
+    play(
+        pair,
+        f"child ! {one}{two}\nhost < {one}\nhost < {two}",
+        f"child ! {one} done\nhost < {one}\nnoise  done",
+        f"child ! log: {one}\nnoise log:\nhost < {one}",
+        f"child ! \\xef\\xbb\\xbf{one}\nhost < {one}",
+    )
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_an_over_long_line_of_the_host_without_an_id_is_a_parse_error(pair: str) -> None:
+    play(
+        pair,
+        'host ! LONG aaaaaaaaaaaaaaaaaaaaaaaaa\nhost < {"error":{"code":-32700,'
+        '"message":"Parse error"}}',
+    )
+
+
 def test_answers_in_a_batch_are_answers() -> None:
     batch = '[{"jsonrpc":"2.0","id":1,"result":{}},{"jsonrpc":"2.0","id":2,"error":{}},7]'
     play(

@@ -93,6 +93,8 @@ def test_the_sdist_holds_the_folder(sdist: Path, folder: str) -> None:
     assert files_of(ROOT / folder) <= files_of(sdist / folder)
 
 
-@pytest.mark.parametrize("name", ["README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md"])
+@pytest.mark.parametrize(
+    "name", ["README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", "docs/faults.md"]
+)
 def test_the_sdist_holds_the_file(sdist: Path, name: str) -> None:
     assert (sdist / name).read_bytes() == (ROOT / name).read_bytes()

@@ -180,6 +180,7 @@ class Bridged:
         read = read_child_line(line, ascii)
         match read:
             case Message():
+                self._out.noise_in_front(line)
                 return self._event(self._peer.receive(read))
             case Batch(items):
                 return [stray for item in items for stray in self.from_child(item, False)]

@@ -120,6 +120,10 @@ class Child:
         """It has exited, or does not listen any more: what it has said by then is still heard."""
         await event.wait()
         await trio.sleep(_LINGER)
+        # If the host does not read, neither do we: what was said before the end still counts. No
+        # event tells that a pipe is empty, and this is the end of a process.
+        while self._inlet.has_more():  # noqa: ASYNC110
+            await trio.sleep(_LINGER)
         self._gone.set()
 
     async def end(self, grace: float, patience: float) -> None:

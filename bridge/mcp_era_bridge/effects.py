@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Raw
 
 from mcp_era_bridge.child_era import Memory
+from mcp_era_wire.dirty import message_part
 from mcp_era_wire.envelope import Buffer
 from mcp_era_wire.events import Note, Severity
 
@@ -58,6 +59,12 @@ class Outbox:
         self.actions: list[Action] = []
         self.noise: list[bytes] = []
         self.notes: list[Note] = []
+
+    def noise_in_front(self, line: bytes) -> None:
+        """What stands in front of the message on a line is noise, and the message counts."""
+        front = line[: len(line.rstrip()) - len(message_part(line))]
+        if front.strip(b" \t\r\n\xef\xbb\xbf"):
+            self.noise.append(front)
 
     def note(self, severity: Severity, event: str, **fields: object) -> None:
         """Adds a note for the log."""

@@ -50,6 +50,7 @@ class Joint:
         self._bridged: Bridged | None = None
         self._relayed: Relayed | None = None
         self._host: Era | None = None
+        self._stalled = False
         self._closing: float | None = None
         self._finished = False
 
@@ -114,6 +115,7 @@ class Joint:
     def child_started(self, process: int, now: float) -> None:
         """The process runs; what is in `to_child` can be written."""
         if process == self.process and self._life.presence is Presence.STARTING:
+            self._stalled = False
             self._life.started(now)
             self._opening.child_started(now)
 
@@ -134,7 +136,7 @@ class Joint:
             ending = msgspec.structs.replace(ending, stderr=[])
         self.out.note(Severity.WARNING, f"the server {ending.how}")
         self._life.failed(now)
-        if self._opening.ended(ending, now):
+        if self._opening.ended(ending, now) and not self._life.is_hopeless(now):
             self._settle_if_due(now)
         else:
             self._gone(refusals.child_exited(ending), ending.exit_code)
@@ -148,6 +150,7 @@ class Joint:
         if process == self.process:
             event = "the server takes nothing" if stalled else "the server takes something again"
             self.out.note(Severity.WARNING, event)
+            self._stalled = stalled
             for pair in (self._bridged, self._relayed):
                 if pair is not None:
                     pair.stalled = stalled
@@ -201,6 +204,7 @@ class Joint:
 
     def _relay(self, verdict: Verdict) -> None:
         relayed = self._relayed = Relayed(self.out, self._own, self._settings.most_open)
+        relayed.stalled = self._stalled
         for line in verdict.held:
             relayed.from_child(line)
         for waiting in verdict.waiting:
@@ -214,6 +218,7 @@ class Joint:
         server = verdict.settled.server
         assert server is not None, "a legacy child is shaken hands with before the verdict"
         bridged = self._bridged = Bridged(self.out, self._face, server, self._settings.most_open)
+        bridged.stalled = self._stalled
         for line in verdict.held:
             bridged.from_child(line, False)
         for waiting in verdict.waiting:

@@ -299,6 +299,7 @@ class Opening:
         read = read_child_line(line, ascii)
         match read:
             case Message():
+                self._out.noise_in_front(line)
                 self._message(line, read, now)
             case Batch(items):
                 return items

@@ -141,6 +141,12 @@ class Inlet:
         outlet = self._destination()
         return outlet is None or outlet.backlog <= self._high_water or outlet.stalled
 
+    def has_more(self) -> bool:
+        """Whether there is something to read just now."""
+        poll = select.poll()
+        poll.register(self.fd, select.POLLIN)
+        return any(event & select.POLLIN for _, event in poll.poll(0))
+
     async def run(self, traffic: Traffic) -> None:
         """Reads until the end."""
         traffic.add(self)

@@ -5,6 +5,7 @@ the one content rule: what is no message does not reach the host. Does not: anyt
 tokens and `_meta` are untouched (translation F).
 """
 
+import json
 from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
@@ -13,7 +14,12 @@ from msgspec import UNSET, Raw, UnsetType
 
 from mcp_era_bridge.effects import Outbox
 from mcp_era_bridge.own_requests import OwnRequests
-from mcp_era_bridge.refusals import CHILD_UNRESPONSIVE, LINE_TOO_LONG, too_many_requests
+from mcp_era_bridge.refusals import (
+    CHILD_UNRESPONSIVE,
+    INVALID_LINE,
+    LINE_TOO_LONG,
+    too_many_requests,
+)
 from mcp_era_modern.face import Refusal
 from mcp_era_wire import codes, methods
 from mcp_era_wire.dirty import Batch, Blank, Broken, LongLine, examine, message_part
@@ -123,24 +129,35 @@ class Relayed:
         match finding:
             case Blank():
                 return
-            case Broken() if finding.too_long:
-                self._out.noise.append(line)
-                if not finding.has_method:
-                    self._lose_long_line(finding.id)
-                return
-            case Broken() if finding.is_message:
-                if not finding.has_method:
-                    self._open.pop(finding.id, None)
+            case Broken():
+                self._broken_line(line, finding)
             case Message():
-                line = message_part(line)
+                self._out.noise_in_front(line)
                 if finding.method is UNSET:
                     self._open.pop(finding.id, None)
+                self._out.to_host += (message_part(line), b"\n")
+            case Batch(items) if not message_part(line).startswith(b"["):
+                for item in items:
+                    self.from_child(item)
             case Batch(items) if self._settle(items):
-                pass
+                self._out.to_host += (line, b"\n")
             case _:
                 self._out.noise.append(line)
-                return
-        self._out.to_host += (line, b"\n")
+
+    def _broken_line(self, line: bytes, broken: Broken) -> None:
+        """One that a host of the same era may read after all is for the host; any other is noise,
+        and whoever waits for it is told so."""
+        waited_for = not broken.has_method
+        if not broken.too_long and broken.is_message and _some_can_read(line):
+            self._out.to_host += (line, b"\n")
+            if waited_for:
+                self._open.pop(broken.id, None)
+            return
+        self._out.noise.append(line)
+        if waited_for and broken.too_long:
+            self._lose(broken.id, LINE_TOO_LONG)
+        elif waited_for and broken.id is not UNSET:
+            self._lose(broken.id, INVALID_LINE)
 
     def _settle(self, items: list[bytes]) -> bool:
         """Takes the answers of a batch off the open requests; False if it holds no message."""
@@ -160,13 +177,16 @@ class Relayed:
     def _refuse_long_line(self, line: LongLine) -> None:
         finding = examine(line, lenient=False)
         id = finding.id if isinstance(finding, Broken) else UNSET
-        self._out.to_host.append(error_line(id, codes.INVALID_REQUEST, "The line is too long"))
+        if id is UNSET:
+            self._out.to_host.append(error_line(UNSET, codes.PARSE_ERROR, "Parse error"))
+        else:
+            self._out.to_host.append(error_line(id, codes.INVALID_REQUEST, "The line is too long"))
 
-    def _lose_long_line(self, id: Id | UnsetType) -> None:
-        lost = [id] if id is not UNSET else list(self._open)
-        for one in lost:
+    def _lose(self, id: Id | UnsetType, refusal: Refusal) -> None:
+        """The answer to `id` is lost, or that to nobody knows whom."""
+        for one in [id] if id is not UNSET else list(self._open):
             if self._open.pop(one, None) is not None:
-                self._refuse(one, LINE_TOO_LONG)
+                self._refuse(one, refusal)
 
     def lost(self, refusal: Refusal) -> None:
         """The child is gone: everything open fails with `refusal`."""
@@ -177,3 +197,14 @@ class Relayed:
     def _refuse(self, id: _AnyId, refusal: Refusal) -> None:
         if isinstance(id, int | str):
             self._out.to_host.append(error_line(id, refusal.code, refusal.message, refusal.data))
+
+
+def _some_can_read(line: bytes) -> bool:
+    """Whether it is JSON to those who know NaN, or nest deeper than we do."""
+    try:
+        json.loads(line)
+    except RecursionError:
+        return True
+    except ValueError:
+        return False
+    return True

@@ -118,6 +118,8 @@ def read_initialize_answer(result: Raw, error: Raw) -> InitializeAnswer:
     """What the child made of `initialize` (ABSENT stands for the missing one of the two)."""
     if result is not ABSENT:
         return _read_result(result)
+    if error is ABSENT:
+        return _no_result("The server's answer to initialize has no result")
     head = read_error_head(error)
     supported = strings_of((members_of(head.data) or {}).get("supported")) or []
     legacy = newest_common(supported, LEGACY_VERSIONS)
