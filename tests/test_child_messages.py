@@ -359,6 +359,31 @@ host  < {"id":2,"result":{"tools":[],$LISTED}}
     )
 
 
+@pytest.mark.parametrize("front", ["[INFO] ", "[1] ", "{x} ", "[1, ", "{ "])
+def test_text_in_front_may_look_like_json(front: str) -> None:
+    play(
+        OPENED,
+        CALL,
+        f"""
+child ! {front}{{"jsonrpc":"2.0","id":1,"result":{{"content":[]}}}}
+noise   {front}
+host  < {{"id":"c","result":{{"content":[],$DONE}}}}
+""",
+    )
+
+
+@pytest.mark.parametrize("before", [OPENED + CALL, GREETED])
+def test_any_number_of_objects_may_stand_on_one_line(before: str) -> None:
+    conversation = play(before)
+    id = 1 if before is not GREETED else 1001
+    answer = (
+        f'{{"jsonrpc":"2.0","id":{id},"result":{{"protocolVersion":"2025-11-25","content":[]}}}}'
+    )
+    line = ("{}" * 2_000 + answer).encode()
+    conversation.joint.from_child(1, [line], True, conversation.now)
+    assert b'"result"' in b"".join(conversation.joint.out.to_host)
+
+
 @pytest.mark.parametrize(
     "line",
     [

@@ -23,7 +23,7 @@ from bridge_process import (
     modern_call,
     modern_request,
 )
-from children import INFO, INITIALIZED, NOT_FOUND, Fifo, Scripted, legacy, modern
+from children import INFO, INITIALIZED, NOT_FOUND, PATIENCE, Fifo, Scripted, legacy, modern
 from scripted_child import Acts, Object
 
 SILENT: Acts = []
@@ -332,7 +332,7 @@ def test_a_signal_while_the_bridge_still_starts_leaves_no_trace(
         with BridgeProcess(child) as bridge:
             bell.heard()
             bridge.process.send_signal(number)
-            bridge.process.wait()
+            bridge.process.wait(PATIENCE)
             for pid in child.pids:
                 assert_ends(pid)
             bridge.wait()
@@ -357,6 +357,22 @@ def test_a_host_that_does_not_read_any_more_ends_the_bridge(tmp_path: Path) -> N
         bridge.send(modern_call(1))
         assert bridge.wait() == 0
     assert len(child.entries("eof")) == 1
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_cuts_an_orderly_end_short(tmp_path: Path, number: signal.Signals) -> None:
+    with Fifo(tmp_path / "bell") as bell:
+        end: Acts = [{"ring": bell.path}, {"hang": True}]
+        child = Scripted(tmp_path, legacy(), end=end, ignore=["SIGTERM"])
+        bridge = BridgeProcess(child)
+        bridge.result(modern_call(1))
+        bridge.close()
+        bell.heard()
+    with bridge:
+        bridge.process.send_signal(number)
+        assert bridge.process.wait(PATIENCE) == 128 + number
+        for pid in child.pids:
+            assert_ends(pid)
 
 
 # Grandchildren and restarts ---------------------------------------------------------------------

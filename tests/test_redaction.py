@@ -21,7 +21,12 @@ from scripted_child import Object
         ("Authorization: Bearer abc.def", f"Authorization: Bearer {MASK}"),
         ("sent bearer abc.def to it", f"sent bearer {MASK} to it"),
         ("postgres://me:s3cret@host/db", f"postgres://me:{MASK}@host/db"),
-        ("client-secret = 'x y'", f"client-secret = '{MASK} y'"),
+        ("client-secret = 'xyz1 y'", f"client-secret = '{MASK} y'"),
+        ("--api-key sk-1234 run", f"--api-key {MASK} run"),
+        ("DB_PASS=foobar", f"DB_PASS={MASK}"),
+        ("Cookie: session=abcd; a", f"Cookie: {MASK}; a"),
+        ("postgres://u:p@ss@host/db", f"postgres://u:{MASK}@host/db"),
+        ("Tokens: 512 used", "Tokens: 512 used"),
         ("the key to success", "the key to success"),
         ("tokens used: 12", "tokens used: 12"),
         ("https://host:8080/path@2x.png", "https://host:8080/path@2x.png"),
@@ -31,9 +36,25 @@ def test_what_looks_like_a_secret_is_masked(text: str, redacted: str) -> None:
     assert Redactor({}).redact(text) == redacted
 
 
+def test_a_long_line_of_a_child_that_means_ill_is_looked_through_all_the_same() -> None:
+    text = "token-" * 200_000
+    assert Redactor({}).redact(text) == text
+
+
+def test_lines_of_a_secret_that_has_several_are_masked() -> None:
+    redact = Redactor({"PRIVATE_KEY": "-----BEGIN-----\nMIIabcdef\n-----END-----"}).redact
+    assert redact("got MIIabcdef here") == f"got {MASK} here"
+
+
 def test_values_of_variables_that_are_called_like_secrets_are_masked_wherever_they_stand() -> None:
     redact = Redactor(
-        {"MY_API_KEY": "k-12345", "DB_PASSWORD": "k-12345-and-more", "HOME": "/home/me", "KEY": "a"}
+        {
+            "XAUTHORITY": "/home/me",
+            "MY_API_KEY": "k-12345",
+            "DB_PASSWORD": "k-12345-and-more",
+            "HOME": "/home/me",
+            "KEY": "a",
+        }
     ).redact
     assert redact("using k-12345-and-more and k-12345 in /home/me") == (
         f"using {MASK} and {MASK} in /home/me"

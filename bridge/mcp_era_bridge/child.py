@@ -94,7 +94,7 @@ class Child:
             with trio.move_on_after(_LINGER):
                 await self._exited.wait()
             nursery.cancel_scope.cancel()
-        self._stderr.drain()
+        await self._stderr.drain()
         await self._end_group()
         self.outlet.close()
         for fd in self._fds:
@@ -161,6 +161,7 @@ class Child:
         if not self._exited.is_set():
             self._signal_group(signal.SIGKILL)
             await wait_exit(self._pid)
+            self._exited.set()
         self._signal_group(signal.SIGTERM)
         self._reap()
         for _ in range(20):
@@ -170,6 +171,8 @@ class Child:
         self._signal_group(signal.SIGKILL)
 
     def _signal_group(self, number: int) -> None:
+        if self.ended.is_set():
+            return  # the number may be somebody else's by now
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._pid, number)
 

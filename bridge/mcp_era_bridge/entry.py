@@ -27,7 +27,10 @@ def _clean_path() -> None:
     import os
 
     def real(path: str) -> str:
-        return os.path.realpath(path or os.curdir)
+        try:
+            return os.path.realpath(path or os.curdir)
+        except OSError:
+            return path  # the working directory has been deleted
 
     ours = real(os.path.join(os.path.dirname(__file__), os.pardir))
     roots = tuple(

@@ -25,7 +25,10 @@ class Guard:
 
     def __init__(self) -> None:
         self._fd: int | None = None
-        listen, self._fd = os.pipe()
+        try:
+            listen, self._fd = os.pipe()
+        except OSError:
+            return
         arguments = ["sh", "-c", _SCRIPT, "mcp-bridge-guard"]
         actions = [
             (os.POSIX_SPAWN_DUP2, listen, 0),

@@ -18,7 +18,7 @@ class Log:
 
     def __init__(self, sink: StderrSink, level: Severity, as_json: bool) -> None:
         self.sink = sink
-        self._level = level
+        self.level = level
         self._as_json = as_json
         self._render: Callable[[Note], str] | None = None
         self._noise = 0
@@ -26,7 +26,7 @@ class Log:
 
     def note(self, note: Note) -> None:
         """Writes a note, if it is severe enough."""
-        if note.severity < self._level:
+        if note.severity < self.level:
             return
         if self._render is None:
             self._render = _renderer(self._as_json)

@@ -104,8 +104,8 @@ class Opening:
     @property
     def deadline(self) -> float | None:
         """When `passed` wants to be called."""
-        waits_for_start = self._life.deadline is not None
-        return None if waits_for_start else self._inquiry.deadline
+        starting = self._life.presence is Presence.STARTING
+        return None if starting else self._inquiry.deadline
 
     # From the host -------------------------------------------------------------------------------
 
@@ -356,5 +356,5 @@ class Opening:
 
     def passed(self, now: float) -> None:
         """Time went by. What a process is asked that has not been started yet has time."""
-        if self._life.deadline is None:
+        if self._life.presence is not Presence.STARTING:
             self._conclude(self._inquiry.passed(now))

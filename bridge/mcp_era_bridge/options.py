@@ -134,8 +134,8 @@ OPTIONS = (
 )
 
 _BY_FLAG = {flag: option for option in OPTIONS for flag in option.flags}
-_TRUE = ("1", "true", "yes", "on")
-_FALSE = ("", "0", "false", "no", "off")
+_TRUE = ("1", "true", "t", "yes", "y", "on")
+_FALSE = ("", "0", "false", "f", "no", "n", "off")
 
 
 class Invocation:

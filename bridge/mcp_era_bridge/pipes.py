@@ -248,9 +248,6 @@ class Outlet:
                 self._on_break()
                 return
             self.backlog -= taken
-            if self.stalled:
-                self.stalled = False
-                self._on_stall(False)
             while taken:
                 first = len(pending[0])
                 if taken < first:
@@ -260,6 +257,9 @@ class Outlet:
                 pending.popleft()
             while pending and not pending[0]:
                 pending.popleft()
+            if self.stalled:
+                self.stalled = False
+                self._on_stall(False)
 
     def _break(self) -> None:
         self.broken = True

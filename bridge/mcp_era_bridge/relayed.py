@@ -82,7 +82,8 @@ class Relayed:
                 self._out.to_child += (line, b"\n")
             return
         if head.method == methods.CANCELLED:
-            self._cancel(line)
+            if not self._cancel(line) and self.stalled:
+                return
         elif head.method is not UNSET and head.id is not UNSET:
             refusal = self._refusal()
             if refusal is not None:
@@ -98,12 +99,14 @@ class Relayed:
             return too_many_requests(self._most_open)
         return CHILD_UNRESPONSIVE if self.stalled else None
 
-    def _cancel(self, line: bytes) -> None:
-        """Nobody waits any more for the request that is named; an answer passes all the same."""
+    def _cancel(self, line: bytes) -> bool:
+        """Nobody waits any more for the request that is named; an answer passes all the same.
+        Whether one that is open was named."""
         try:
-            self._open.pop(_read_cancelled(line).params.request_id, None)
+            id = _read_cancelled(line).params.request_id
         except UNREADABLE:
-            return
+            return False
+        return self._open.pop(id, None) is not None
 
     def from_child(self, line: bytes) -> Sequence[Message]:
         """Relays a line of the child, unless it is no message. Returned is an answer to a request

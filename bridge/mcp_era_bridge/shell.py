@@ -40,6 +40,8 @@ _PATIENCE = 2.0
 """Seconds between SIGTERM and SIGKILL at the end."""
 _HURRY = 1.0
 """The same when the bridge itself was told to end by a signal."""
+_INTERNAL_ERROR = 70
+"""The exit code for a fault of the bridge itself."""
 _RESTART_GRACE = 0.5
 _STALL = 30.0
 """Seconds that a child may take nothing before the host is read on."""
@@ -86,7 +88,8 @@ class Shell:
         self._timer = trio.CancelScope()
         self._finishing = trio.Event()
         self._exit_code = 0
-        self._in_a_hurry = False
+        self._calm = trio.CancelScope()
+        """The end in good order; a signal cuts it short."""
 
     async def run(self, first: Spawned | str) -> int:
         """Runs until the host is gone or the joint says so; returns the exit code."""
@@ -97,9 +100,14 @@ class Shell:
             nursery.start_soon(self._host_in.run, self._traffic)
             nursery.start_soon(self._keep_child, first)
             await self._finishing.wait()
-            await self._end_child()
-            with trio.move_on_after(_FLUSH):
-                await self._host_out.wait_empty()
+            with self._calm:
+                await self._end_child()
+                with trio.move_on_after(_FLUSH):
+                    await self._host_out.wait_empty()
+            child = self._child
+            if self._calm.cancel_called and child is not None:
+                await child.end(0, _HURRY)
+                await child.ended.wait()
             nursery.cancel_scope.cancel()
         self._guard.watch()
         self._log.count_noise()
@@ -189,9 +197,10 @@ class Shell:
         ]
         with trio.open_signal_receiver(*numbers) as signals:
             async for number in signals:
-                self._in_a_hurry = True
                 self._joint.finish(128 + number)
                 self._apply()
+                self._exit_code = 128 + number
+                self._calm.cancel()
 
     # Effects -------------------------------------------------------------------------------------
 
@@ -247,11 +256,8 @@ class Shell:
         child = self._child
         if child is None:
             return
-        if self._in_a_hurry:
-            await child.end(0, _HURRY)
-        else:
-            await child.last_words(_FLUSH)
-            await child.end(_GRACE, _PATIENCE)
+        await child.last_words(_FLUSH)
+        await child.end(_GRACE, _PATIENCE)
         await child.ended.wait()
 
 
@@ -314,5 +320,10 @@ def run(invocation: Invocation, command: Command, guard: Guard, first: Spawned |
     gc.freeze()
     try:
         return trio.run(shell.run, first, strict_exception_groups=True)
+    except Exception as error:  # ours, whatever it is: said in one line, nothing left behind
+        if log.level <= Severity.DEBUG:
+            raise
+        sink.write(f"mcp-bridge: internal error: {error!r}\n".encode())
+        return _INTERNAL_ERROR
     finally:
         os.set_blocking(shell.host_fd, blocking)

@@ -60,9 +60,15 @@ def spawn(command: Command) -> Spawned:
     import signal
 
     path = find_executable(command)
-    child_in, to_child = os.pipe()
-    from_child, child_out = os.pipe()
-    from_stderr, child_err = os.pipe()
+    ends: list[int] = []
+    try:
+        for _ in range(3):
+            ends += os.pipe()
+    except OSError as error:
+        for fd in ends:
+            os.close(fd)
+        raise NotStarted(f"no pipes can be made: {error.strerror}") from error
+    child_in, to_child, from_child, child_out, from_stderr, child_err = ends
 
     def start(path: str, argv: list[str]) -> int:
         return os.posix_spawn(

@@ -22,6 +22,10 @@ _PATIENCE = 0.1
 """Seconds that the child's stderr waits for a reader before something is dropped."""
 _LAST_LINES = 5
 _LAST_BYTES = 1024
+_KEPT_OF_LINE = 8192
+"""Bytes of a line that are kept: secrets are looked for before it is cut."""
+_MOST_LAST = 1 << 20
+"""Bytes that are still read of a process that has ended; others may hold its pipe."""
 
 
 class StderrSink:
@@ -111,20 +115,25 @@ class ChildStderr:
             self._keep(chunk)
             await self._sink.write_patiently(chunk)
 
-    def drain(self) -> None:
-        """Takes what is still in the pipe of a process that has ended."""
+    async def drain(self) -> None:
+        """Takes what is still in the pipe of a process that has ended, if it is not too much."""
         os.set_blocking(self._fd, False)
-        try:
-            while chunk := os.read(self._fd, 65536):
-                self._keep(chunk)
-                self._sink.write(chunk)
-        except OSError:
-            return
+        left = _MOST_LAST
+        while left > 0:
+            try:
+                chunk = os.read(self._fd, 65536)
+            except OSError:
+                return
+            if not chunk:
+                return
+            left -= len(chunk)
+            self._keep(chunk)
+            await self._sink.write_patiently(chunk)
 
     def _keep(self, chunk: bytes) -> None:
         last = self._tail.pop() if self._tail else b""
         for line in (last + chunk[-65536:]).split(b"\n"):
-            self._tail.append(line[-_LAST_BYTES:])
+            self._tail.append(line[-_KEPT_OF_LINE:])
 
     def last_lines(self) -> list[str]:
         """The last lines, at most 5 and 1 KiB together, without control characters."""

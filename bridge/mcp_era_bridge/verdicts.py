@@ -9,6 +9,7 @@ import contextlib
 import hashlib
 import os
 import stat
+import tempfile
 import time
 
 import msgspec
@@ -45,9 +46,9 @@ class Cache:
 
     def load(self) -> Remembered | None:
         """What is remembered of the server, if it can be trusted."""
-        if self._command is None:
+        path = self._path()
+        if path is None:
             return None
-        path = self._path(self._command)
         try:
             text = _read_trusted(path)
             entry = _read_entry(text) if text is not None else None
@@ -59,24 +60,37 @@ class Cache:
 
     def store(self, remembered: Remembered | None) -> None:
         """Remembers, or forgets if there is nothing to remember. Best effort."""
-        if self._command is None:
+        path = self._path()
+        if path is None:
             return
-        path = self._path(self._command)
         with contextlib.suppress(OSError):
             if remembered is None:
                 os.unlink(path)
                 return
-            os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+            folder = os.path.dirname(path)
+            os.makedirs(folder, mode=0o700, exist_ok=True)
             entry = _Entry(remembered.memory, time.time(), remembered.server_info)
-            draft = f"{path}.{os.getpid()}"
-            fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-            with os.fdopen(fd, "wb") as file:
-                file.write(encode(entry))
-            os.replace(draft, path)
+            fd, draft = tempfile.mkstemp(dir=folder)
+            try:
+                with os.fdopen(fd, "wb") as file:
+                    file.write(encode(entry))
+                os.replace(draft, path)
+            except OSError:
+                os.unlink(draft)
+                raise
 
-    def _path(self, command: Command) -> str:
-        folder = self._folder or platformdirs.user_cache_dir("mcp-bridge", appauthor=False)
-        return os.path.join(folder, "eras", key_of(command) + ".json")
+    def _path(self) -> str | None:
+        if self._command is None:
+            return None
+        folder = self._folder
+        if folder is None:
+            try:
+                folder = platformdirs.user_cache_dir("mcp-bridge", appauthor=False)
+            except RuntimeError:
+                return None  # a user without a home remembers nothing
+        if not os.path.isabs(folder):
+            return None
+        return os.path.join(folder, "eras", key_of(self._command) + ".json")
 
 
 def key_of(command: Command) -> str:
@@ -86,7 +100,8 @@ def key_of(command: Command) -> str:
     def add(text: str) -> None:
         digest.update(os.fsencode(text) + b"\0")
 
-    add(os.getcwd())
+    with contextlib.suppress(OSError):
+        add(os.getcwd())
     for word in command.argv:
         add(word)
     try:
@@ -104,7 +119,7 @@ def key_of(command: Command) -> str:
 def _read_trusted(path: str) -> bytes | None:
     """The file's bytes, unless it is somebody else's or others may write to it."""
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except FileNotFoundError:
         return None
     with os.fdopen(fd, "rb") as file:

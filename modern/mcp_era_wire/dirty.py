@@ -26,6 +26,7 @@ _EDGE: Final = 4096
 
 _BOM: Final = b"\xef\xbb\xbf"
 _WHITESPACE: Final = b" \t\r\n"
+_MESSAGE_START: Final = b'{"jsonrpc"'
 
 
 class LongLine(bytes):
@@ -129,16 +130,27 @@ def examine(line: bytes, *, lenient: bool) -> Finding:
 def message_part(line: bytes) -> bytes:
     """A child's line without a mark, white space and other text in front of the message."""
     line = _without_mark(line)
-    if line.startswith((b"{", b"[")):
+    if line.startswith(_MESSAGE_START):
         return line
-    start = line.find(b'{"jsonrpc"')
-    return line if start < 0 else line[start:]
+    start = line.find(_MESSAGE_START)
+    if start < 0 or (line.startswith((b"{", b"[")) and _is_json(line)):
+        return line
+    return line[start:]
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        msgspec.json.decode(line, type=Raw)
+    except UNREADABLE:
+        return False
+    return True
 
 
 def _without_mark(line: bytes) -> bytes:
     return line.strip(_WHITESPACE).removeprefix(_BOM).strip(_WHITESPACE)
 
 
+_GAP: Final = re.compile(r"[ \t\r\n]*")
 _ESCAPE: Final = re.compile(
     rb"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
     rb"|\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
@@ -151,22 +163,25 @@ def _without_half_pairs(line: bytes) -> bytes:
 
 
 def _glued(line: bytes) -> Batch | None:
-    """A whole object and what follows it on the same line, each to be looked at by itself."""
+    """The whole objects at the start of a line and what follows them, each to be looked at by
+    itself; None if the first is not whole, or nothing follows it."""
     text = line.decode("utf-8")
+    decoder = json.JSONDecoder()
+    items: list[bytes] = []
+    position = 0
     try:
-        _, end = json.JSONDecoder().raw_decode(text)
+        while position < len(text):
+            _, end = decoder.raw_decode(text, position)
+            items.append(text[position:end].encode())
+            gap = _GAP.match(text, end)
+            position = gap.end() if gap else end
     except (ValueError, RecursionError):
-        return None
-    first, rest = text[:end].encode(), text[end:].encode()
-    return Batch([first, rest]) if rest.strip(_WHITESPACE) else None
+        items.append(text[position:].encode())
+    return Batch(items) if len(items) > 1 else None
 
 
 def _not_an_object(line: bytes) -> Finding:
-    try:
-        msgspec.json.decode(line, type=Raw)
-    except UNREADABLE:
-        return Noise()
-    return Malformed(UNSET)
+    return Malformed(UNSET) if _is_json(line) else Noise()
 
 
 def _as_batch(line: bytes) -> Finding:
