@@ -53,6 +53,14 @@ def environment() -> dict[str, str]:
     return {os.fsdecode(name): os.fsdecode(value) for name, _, value in pairs}
 
 
+def working_directory() -> str:
+    """Where the process runs, or nothing if that has been deleted."""
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        return ""
+
+
 class Journal:
     """What happened, for the test to read: {"pid", "what", ...}.
 
@@ -92,7 +100,7 @@ class ScriptedChild:
             signal.signal(signal.Signals[name], signal.SIG_IGN)
         self._journal.add(
             "start",
-            cwd=os.getcwd(),
+            cwd=working_directory(),
             argv=sys.argv,
             environment=environment(),
             descriptors=descriptors,

@@ -17,7 +17,7 @@ from typing import cast
 
 import pytest
 
-from bridge_process import BridgeProcess, host_environment, modern_call, modern_request
+from bridge_process import LAUNCH, BridgeProcess, host_environment, modern_call, modern_request
 from children import PATIENCE, Fifo, Scripted, legacy
 from scripted_child import Acts, Object
 
@@ -389,4 +389,13 @@ def test_an_answer_without_a_line_feed_at_the_end_of_output_arrives(tmp_path: Pa
     child = Scripted(tmp_path, {"tools/call": [{"bytes": line}, {"exit": 0}]})
     with BridgeProcess(child, "--era", "modern") as bridge:
         assert bridge.result(modern_call(1))["content"] == []
+        bridge.end()
+
+
+def test_a_working_directory_that_is_gone_keeps_nobody_from_starting(tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    leave = ["sh", "-c", 'cd "$0" && rmdir "$0" && exec "$@"', str(gone)]
+    with BridgeProcess(Scripted(tmp_path, legacy()), launch=[*leave, *LAUNCH]) as bridge:
+        bridge.result(modern_call(1))
         bridge.end()

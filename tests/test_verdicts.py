@@ -12,12 +12,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import cast
 
+import platformdirs
 import pytest
+from msgspec import Raw
 
 from bridge_process import BridgeProcess, host_environment, modern_call
 from children import INFO, INITIALIZED, NOT_FOUND, Scripted, legacy, modern
+from mcp_era_bridge import child_era
+from mcp_era_bridge.effects import Remembered
 from mcp_era_bridge.spawn import Command
-from mcp_era_bridge.verdicts import key_of
+from mcp_era_bridge.verdicts import Cache, key_of
 from scripted_child import Acts, Object
 
 SILENT: dict[str, Acts] = legacy(server_discover=[])
@@ -310,3 +314,23 @@ def test_the_folder_given_by_option_is_that_of_the_key(memory: Memory, tmp_path:
     option = ("--probe-timeout", "0.3", "-C", str(tmp_path))
     assert memory.run(*option) == PROBED
     assert memory.run(*option) == NOT_PROBED
+
+
+def test_a_user_without_a_home_remembers_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def nowhere(*_: object, **__: object) -> str:
+        raise RuntimeError("no home")
+
+    monkeypatch.setattr(platformdirs, "user_cache_dir", nowhere)
+    cache = Cache(Command(["server"], {}))
+    cache.store(Remembered(child_era.Memory.SILENT, Raw(b"null")))
+    assert cache.load() is None
+
+
+def test_a_folder_that_is_not_absolute_is_not_written_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Cache(Command(["server"], {}), "here").store(Remembered(child_era.Memory.SILENT, Raw(b"null")))
+    assert list(tmp_path.iterdir()) == []

@@ -2,7 +2,7 @@
 
 Lives here: the host's open ids, the routing of cancellations, what the host is told when a call is
 lost. Does not: either era's wire format (modern/, legacy/), the search for the child's era
-(joint.py). Spec 2026-07-28, basic/patterns/cancellation; basic/transports/stdio (Cancellation).
+(inquiry.py). Spec 2026-07-28, basic/patterns/cancellation; basic/transports/stdio (Cancellation).
 """
 
 from collections.abc import Sequence

@@ -14,8 +14,8 @@ from mcp_era_bridge import __version__, options
 _ABOUT = """Join a Model Context Protocol host and a server of different eras.
 
 Put `mcp-bridge --` in front of a server's command in the host's configuration. The server is
-started, its era is found out, and whatever the host speaks, 2026-07-28 or a revision with the
-initialize handshake, is put into the words that the server understands.
+started and its era found out. A host of 2026-07-28 can then use a server that opens with the
+initialize handshake; a host and a server of one era are connected as they are.
 
 \b
   mcp-bridge -- python my_server.py
