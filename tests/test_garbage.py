@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from conversation import GREETED, OPENED, PROBED, Conversation, Json, play
@@ -126,6 +126,8 @@ def test_whatever_a_child_says_comes_to_a_defined_end(state: str, line: bytes) -
 
 
 @given(line=lines)
+@example(line=b'{"jsonrpc":"2.0","id":0,"result":{}}\x80')
+@example(line=b'{"jsonrpc":"2.0","id":0,"result":"\xff"}\xfe{"jsonrpc":"2.0","method":"\xfd"}')
 @settings(max_examples=200, deadline=None)
 def test_a_pair_of_one_era_gets_every_line_or_sees_it_noted(line: bytes) -> None:
     conversation = in_state(LEGACY_PAIR)

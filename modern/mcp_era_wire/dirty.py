@@ -112,19 +112,19 @@ def examine(line: bytes, *, lenient: bool) -> Finding:
         return _as_batch(line)
     if not line.startswith(b"{"):
         return _not_an_object(line)
+    mended = line
     if not sound_utf8(line):
         if not lenient:
             return Broken(UNSET)
-        line = line.decode("utf-8", "replace").encode()
-    try:
-        return _as_message(_read_loose(line), lenient)
-    except UNREADABLE:
-        pass
-    mended = _without_half_pairs(line)
+        mended = line.decode("utf-8", "replace").encode()
     try:
         return _as_message(_read_loose(mended), lenient)
     except UNREADABLE:
-        return (_glued(line) if lenient else None) or _broken(line)
+        pass
+    try:
+        return _as_message(_read_loose(_without_half_pairs(mended)), lenient)
+    except UNREADABLE:
+        return (_glued(line) if lenient else None) or _broken(mended)
 
 
 def message_part(line: bytes) -> bytes:
@@ -164,19 +164,19 @@ def _without_half_pairs(line: bytes) -> bytes:
 
 def _glued(line: bytes) -> Batch | None:
     """The whole objects at the start of a line and what follows them, each to be looked at by
-    itself; None if the first is not whole, or nothing follows it."""
-    text = line.decode("utf-8")
+    itself in the bytes it came in; None if the first is not whole, or nothing follows it."""
+    text = line.decode("utf-8", "surrogateescape")
     decoder = json.JSONDecoder()
     items: list[bytes] = []
     position = 0
     try:
         while position < len(text):
             _, end = decoder.raw_decode(text, position)
-            items.append(text[position:end].encode())
+            items.append(text[position:end].encode("utf-8", "surrogateescape"))
             gap = _GAP.match(text, end)
             position = gap.end() if gap else end
     except (ValueError, RecursionError):
-        items.append(text[position:].encode())
+        items.append(text[position:].encode("utf-8", "surrogateescape"))
     return Batch(items) if len(items) > 1 else None
 
 
