@@ -1,19 +1,26 @@
-"""The script that kills children under load finds nothing to complain of."""
+"""The script that kills children under load counts what it says, and fails where it cannot."""
 
 import subprocess
 import sys
 from pathlib import Path
 
-SCRIPT = Path(__file__).parent.parent / "scripts" / "kills"
+KILLS = Path(__file__).parent.parent / "scripts" / "kills"
+
+
+def run(*interpreter: str, kills: int) -> subprocess.CompletedProcess[str]:
+    command = [*interpreter, str(KILLS), "--kills", str(kills)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
 
 
 def test_every_request_is_answered_once_whenever_the_child_is_killed() -> None:
-    run = subprocess.run(
-        [sys.executable, str(SCRIPT), "--kills", "8"],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert run.returncode == 0, run.stdout + run.stderr
-    assert "8 kills" in run.stdout
+    ran = run(sys.executable, kills=8)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert ": 8 kills, 2 bridges; answers: " in ran.stdout
+    assert " result" in ran.stdout and "child_exited" in ran.stdout
+
+
+def test_without_the_project_it_says_so_and_shows_nothing() -> None:
+    ran = run(sys.executable, "-I", "-S", kills=4)
+    assert ran.returncode == 2
+    assert "mcp_era_bridge is not installed" in ran.stderr
+    assert not ran.stdout
