@@ -12,8 +12,13 @@ A script has one event or effect a line. `>` is what a side sends us, `<` what w
     noise   banner                                              shown on stderr as no message
     ended 3                                                     the child process exits, code 3
     ended SIGKILL                                               or is ended by a signal
-    start 2                                                     we want process number 2 started;
-                                                                what is for it waits till then
+    start 2                                                     we want process number 2 started in
+                                                                the place of the present one
+    beside 2                                                    or beside it
+    child2 < ... and child2 > ...                               said to and by process number 2,
+                                                                while another one is the present
+    ended2 3                                                    process number 2 exits
+    end 2                                                       we want process number 2 ended
     missing no such file                                        the process cannot be started
     after 5                                                     so many seconds later
     eof                                                         the host closes its end
@@ -25,8 +30,10 @@ Everything that comes out after an event must stand below it, line by line, in t
 destination; nothing else may come out. Every result to a modern host is checked against the wire
 models of the revision, every request to a legacy child against those of the negotiated one.
 
-`$META` is the `_meta` of a modern request, `$DONE` what completes a result, `$LISTED` what
-completes a cacheable one; `$PROBE` and `$HELLO` are the first ids of the bridge's own requests.
+`$META` is the `_meta` of a modern request, `$FULL` that of a host which can be asked anything;
+`$DONE` is what completes a result, `$LISTED` what completes a cacheable one; `$PROBE` and `$HELLO`
+are the first ids of the bridge's own requests.
+`$S1` is the first `requestState` that we send, `$S2` the second, and so on.
 """
 
 import difflib
@@ -34,23 +41,40 @@ import json
 import re
 from typing import Final, TypeAlias
 
+from mcp_types import InputRequiredResult
 from mcp_types.methods import validate_client_request, validate_server_result
 from msgspec import Raw
 
-from mcp_era_bridge.effects import Ending, Finish, Keep, Remembered, StartChild
+from mcp_era_bridge.effects import EndChild, Ending, Finish, Keep, Remembered, StartChild
 from mcp_era_bridge.joint import Joint
 from mcp_era_bridge.settings import Settings
+from mcp_era_modern.request_state import Seal
 from mcp_era_wire.dirty import LongLine
 
 Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"
 
 FIRST_ID: Final = 1000
+SEAL: Final = Seal(b"key", "run")
 SERVER_INFO: Final = '{"name":"old","version":"1"}'
 _IDENTITY: Final = '"_meta":{"io.modelcontextprotocol/serverInfo":' + SERVER_INFO + "}"
+EVERYTHING: Final = (
+    '{"roots":{},"sampling":{"context":{},"tools":{}},"elicitation":{"form":{},"url":{}}}'
+)
+"""The capabilities of a host that can be asked anything."""
+
+
+def meta(capabilities: str = "{}", more: str = "") -> str:
+    """The `_meta` member of a modern request, with more members if they are given."""
+    return (
+        '"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",'
+        '"io.modelcontextprotocol/clientInfo":{"name":"host","version":"2"},'
+        f'"io.modelcontextprotocol/clientCapabilities":{capabilities}{more and "," + more}}}'
+    )
+
+
 MACROS: Final = {
-    "$META": '"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",'
-    '"io.modelcontextprotocol/clientInfo":{"name":"host","version":"2"},'
-    '"io.modelcontextprotocol/clientCapabilities":{}}',
+    "$META": meta(),
+    "$FULL": meta(EVERYTHING),
     "$DONE": '"resultType":"complete",' + _IDENTITY,
     "$LISTED": '"resultType":"complete","ttlMs":0,"cacheScope":"private",' + _IDENTITY,
     "$IDENTITY": _IDENTITY,
@@ -92,8 +116,35 @@ child < {"method":"notifications/initialized"}
 )
 """A modern host and a legacy child, joined."""
 
-_LINE = re.compile(r"(host|child)\s*([<>!])\s?(.*)|(\w+)\s*(.*)", re.DOTALL)
-_EFFECTS = ("noise", "start", "finish", "keep", "forget")
+
+def opened(
+    capabilities: str = EVERYTHING,
+    *,
+    offers: str = '{"tools":{}}',
+    version: str = "2025-11-25",
+    declared: str | None = None,
+) -> str:
+    """A modern host that declares `capabilities`, joined to a legacy child of `version` that offers
+    `offers`. `declared` is what the child is told, if that is not the same."""
+    if declared is None:
+        declared = capabilities.replace('"roots":{}', '"roots":{"listChanged":true}')
+    host = meta(capabilities)
+    return f"""
+host  > {{"id":"d","method":"server/discover","params":{{{host}}}}}
+child < {{"id":$PROBE,"method":"server/discover","params":{{{host}}}}}
+child > {{"id":$PROBE,"error":{{"code":-32601,"message":"Method not found"}}}}
+child < {{"id":$HELLO,"method":"initialize","params":{{"protocolVersion":"2025-11-25",
+         "capabilities":{declared},"clientInfo":{{"name":"host","version":"2"}}}}}}
+child > {{"id":$HELLO,"result":{{"protocolVersion":"{version}","capabilities":{offers},
+         "serverInfo":{SERVER_INFO}}}}}
+child < {{"method":"notifications/initialized"}}
+host  < {{"id":"d","result":{{"supportedVersions":["2026-07-28"],"capabilities":{offers},
+         $LISTED}}}}
+"""
+
+
+_LINE = re.compile(r"(host|child\d*)\s*([<>!])\s?(.*)|([a-z]+)(\d*)\s*(.*)", re.DOTALL)
+_EFFECTS = ("noise", "start", "beside", "end", "finish", "keep", "forget")
 
 
 class Conversation:
@@ -103,7 +154,9 @@ class Conversation:
         self, settings: Settings | None = None, remembered: Remembered | None = None
     ) -> None:
         bridge_info = Raw(b'{"name":"bridge","version":"0"}')
-        self.joint = Joint(settings or Settings(), FIRST_ID, bridge_info, remembered)
+        self.joint = Joint(settings or Settings(), FIRST_ID, bridge_info, SEAL, remembered)
+        self.states: list[str] = []
+        """Every `requestState` that we have sent."""
         self.now = 100.0
         self.joint.child_started(1, self.now)
         self._asked: dict[str, str] = {}
@@ -131,19 +184,22 @@ class Conversation:
     def _happen(self, line: str) -> list[str]:
         match = _LINE.fullmatch(line)
         assert match is not None, line
-        side, direction, text, word, rest = match.groups()
+        side, direction, text, word, number, rest = match.groups()
+        process = int((number or (side or "").removeprefix("child").removeprefix("host")) or 0)
+        process = process or self.joint.process
         if side is not None:
+            text = self._with_states(text)
             wire = _raw_bytes(text) if direction == "!" else _wire_line(text)
             if side == "host":
                 self._note_request(wire)
                 self.joint.from_host([wire], wire.isascii(), self.now)
             else:
                 self._note_version(wire)
-                self.joint.from_child(self.joint.process, [wire], wire.isascii(), self.now)
+                self.joint.from_child(process, [wire], wire.isascii(), self.now)
         elif word == "ended":
-            self.joint.child_ended(self.joint.process, _ending(rest), self.now)
+            self.joint.child_ended(process, _ending(rest), self.now)
         elif word == "missing":
-            self.joint.child_not_started(self.joint.process, rest)
+            self.joint.child_not_started(process, rest, self.now)
         elif word == "after":
             self._let_pass(float(rest))
         elif word == "eof":
@@ -151,6 +207,14 @@ class Conversation:
         else:
             raise AssertionError(f"not an event: {line}")
         return self._effects()
+
+    def _with_states(self, text: str) -> str:
+        return re.sub(r"\$S(\d+)", lambda match: self.states[int(match[1]) - 1], text)
+
+    def _without_states(self, text: str) -> str:
+        for number, state in enumerate(self.states, 1):
+            text = text.replace(state, f"$S{number}")
+        return text
 
     def _let_pass(self, seconds: float) -> None:
         end = self.now + seconds
@@ -180,14 +244,22 @@ class Conversation:
     def _effects(self) -> list[str]:
         out = self.joint.out
         effects = [f"child < {text}" for text in _lines(out.to_child)]
+        for number, pieces in out.to_others.items():
+            effects += [f"child{number} < {text}" for text in _lines(pieces)]
+            pieces.clear()
         effects += [f"host < {text}" for text in _lines(out.to_host)]
         effects += [f"noise {line.decode('utf-8', 'backslashreplace')}" for line in out.noise]
         for action in out.actions:
             match action:
+                case StartChild(number, None):
+                    effects.append(f"beside {number}")
+                    self.joint.child_started(number, self.now)
                 case StartChild(number):
                     effects.append(f"start {number}")
                     self._bridging = False
                     self.joint.child_started(number, self.now)
+                case EndChild(number):
+                    effects.append(f"end {number}")
                 case Keep(None):
                     effects.append("forget")
                 case Keep(remembered) if remembered is not None:
@@ -199,7 +271,7 @@ class Conversation:
         for each in (out.to_child, out.to_host, out.host_breaks, out.noise, out.actions, out.notes):
             each.clear()
         self._validate(effects)
-        return effects
+        return [self._without_states(effect) for effect in effects]
 
     def _validate(self, effects: list[str]) -> None:
         for effect in effects:
@@ -207,11 +279,15 @@ class Conversation:
             message = _loads(text.encode()) if text else None
             if not isinstance(message, dict):
                 continue
+            side = side.rstrip("0123456789")
             if side == "child" and message.get("method") == "notifications/initialized":
                 self._bridging = self._initialize is None
             if not self._bridging:
                 continue
             if side == "host" and "id" in message:
+                result = message.get("result")
+                if isinstance(result, dict) and "requestState" in result:
+                    self.states.append(str(result["requestState"]))
                 method = self._asked.pop(json.dumps(message["id"]), None)
                 if method is not None and isinstance(message.get("result"), dict):
                     check_modern_result(method, message["result"])
@@ -229,16 +305,23 @@ class Conversation:
 def play(
     *scripts: str, settings: Settings | None = None, remembered: Remembered | None = None
 ) -> Conversation:
-    """Plays scripts one after the other and returns the conversation, to be gone on with."""
+    """Plays scripts as one and returns the conversation, to be gone on with."""
     conversation = Conversation(settings, remembered)
-    for script in scripts:
-        conversation.play(script)
+    conversation.play("\n".join(scripts))
     return conversation
 
 
 def check_modern_result(method: str, result: Json) -> None:
     """A result as 2026-07-28 wants it, and without what the wire models let pass."""
     assert isinstance(result, dict)
+    if result.get("resultType") == "input_required":
+        assert method in ("tools/call", "prompts/get", "resources/read"), method
+        assert not {"ttlMs", "cacheScope"} & result.keys()
+        assert InputRequiredResult.model_validate(result).request_state
+        for question in _items(list(_object(result["inputRequests"]).values())):
+            assert question.keys() == {"method", "params"}, question
+            assert not {"task", "elicitationId", "_meta"} & _object(question["params"]).keys()
+        return
     assert result.get("resultType") == "complete", result
     cacheable = method.endswith("/list") or method in ("server/discover", "resources/read")
     cacheable = cacheable or method == "resources/templates/list"
@@ -285,6 +368,11 @@ _KNOWN_METHODS = frozenset(
         "completion/complete",
     }
 )
+
+
+def _object(value: Json) -> "dict[str, Json]":
+    assert isinstance(value, dict), value
+    return value
 
 
 def _items(value: Json) -> "list[dict[str, Json]]":
@@ -349,9 +437,9 @@ def _normal(line: str) -> str:
     """An effect in one spelling: members sorted, macros expanded, `jsonrpc` left out."""
     match = _LINE.fullmatch(line)
     assert match is not None, line
-    side, _, text, word, rest = match.groups()
+    side, _, text, word, number, rest = match.groups()
     if side is None:
-        return f"{word} {rest}".strip()
+        return f"{word}{number} {rest}".strip()
     loaded: Json = json.loads(_expanded(text), object_pairs_hook=_no_twins)
     if isinstance(loaded, dict):
         assert loaded.pop("jsonrpc", "2.0") == "2.0"

@@ -3,7 +3,7 @@
 import pytest
 from msgspec import Raw
 
-from conversation import FIRST_ID, MACROS, OPENED, play
+from conversation import FIRST_ID, MACROS, OPENED, SEAL, play
 from mcp_era_bridge.child_life import BACK_OFF, HEALTHY, MOST_WAIT, ChildLife, Presence
 from mcp_era_bridge.effects import Ending, Outbox, StartChild
 from mcp_era_bridge.joint import Joint
@@ -99,7 +99,7 @@ child < {"id":1004,"method":"initialize","params":{"protocolVersion":"2025-11-25
 
 
 def test_nobody_waits_for_a_search_whose_next_start_is_far_off() -> None:
-    joint = Joint(Settings(), FIRST_ID, Raw(b'{"name":"b","version":"0"}'))
+    joint = Joint(Settings(), FIRST_ID, Raw(b'{"name":"b","version":"0"}'), SEAL)
     now = 0.0
     joint.child_started(1, now)
     request = f'{{"jsonrpc":"2.0","id":1,"method":"x/y","params":{{{MACROS["$META"]}}}}}'
@@ -117,7 +117,7 @@ def test_nobody_waits_for_a_search_whose_next_start_is_far_off() -> None:
 
 @clause("C-39")
 def test_in_a_long_back_off_a_request_fails_at_once_with_the_last_reason() -> None:
-    joint = Joint(Settings(), FIRST_ID, Raw(b'{"name":"b","version":"0"}'))
+    joint = Joint(Settings(), FIRST_ID, Raw(b'{"name":"b","version":"0"}'), SEAL)
     now = 0.0
     joint.child_started(1, now)
 

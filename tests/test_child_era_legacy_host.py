@@ -99,7 +99,7 @@ child > [{{{item}"id":"p","method":"ping"}},{{{item}"id":$HELLO,"result":{{
 child < {{"id":"p","result":{{}}}}
 child < {{"method":"notifications/initialized"}}
 child < {{"id":"q","error":{{"code":-32601,
-         "message":"roots/list is not supported by this client"}}}}
+         "message":"The client has not declared roots"}}}}
 """
         + DISCOVERED,
     )

@@ -7,9 +7,8 @@ from msgspec import Raw
 
 from conversation import MACROS, play
 from mcp_era_legacy.handshake import (
-    QUESTION_CAPABILITIES,
     client_capabilities,
-    effective_capabilities,
+    of_use,
     read_initialize_request,
 )
 
@@ -38,28 +37,28 @@ def test_capabilities_are_declared_as_a_legacy_client_does(modern: str, legacy: 
     assert json.loads(client_capabilities(Raw(modern.encode()))) == json.loads(legacy)
 
 
-def test_what_cannot_be_put_to_the_host_is_not_declared() -> None:
-    modern = Raw(b'{"roots":{},"sampling":{},"elicitation":{},"experimental":{}}')
-    assert json.loads(client_capabilities(modern, frozenset())) == {"experimental": {}}
-    assert json.loads(client_capabilities(modern, frozenset({"sampling"}))) == {
-        "sampling": {},
-        "experimental": {},
-    }
+def test_roots_of_the_command_line_are_declared_whatever_the_host_declares() -> None:
+    declared = client_capabilities(Raw(b'{"sampling":{}}'), roots=True)
+    assert json.loads(declared) == {"sampling": {}, "roots": {"listChanged": True}}
+
+
+ALL = {"roots", "sampling", "sampling.tools", "elicitation", "elicitation.url", "experimental.x"}
 
 
 @pytest.mark.parametrize(
-    ("version", "known"),
+    ("version", "useless"),
     [
-        ("2024-11-05", {"roots", "sampling"}),
-        ("2025-03-26", {"roots", "sampling"}),
-        ("2025-06-18", {"roots", "sampling", "elicitation"}),
-        ("2025-11-25", {"roots", "sampling", "elicitation"}),
+        ("2024-11-05", {"sampling.tools", "elicitation", "elicitation.url"}),
+        ("2025-03-26", {"sampling.tools", "elicitation", "elicitation.url"}),
+        ("2025-06-18", {"sampling.tools", "elicitation.url"}),
+        ("2025-11-25", set[str]()),
     ],
 )
-def test_the_negotiated_version_says_what_of_it_counts(version: str, known: set[str]) -> None:
-    declared = dict.fromkeys(QUESTION_CAPABILITIES, Raw(b"{}"))
-    assert effective_capabilities(declared, version) == known
-    assert effective_capabilities({"sampling": Raw(b"{}")}, version) == {"sampling"}
+def test_the_negotiated_version_says_which_capabilities_are_of_use(
+    version: str, useless: set[str]
+) -> None:
+    tasks = {"tasks", "tasks.list", "extensions.io.modelcontextprotocol/tasks"}
+    assert of_use(frozenset(ALL | tasks), version) == ALL - useless
 
 
 @pytest.mark.parametrize("info", ["", '"io.modelcontextprotocol/clientInfo":{"name":1},'])

@@ -18,7 +18,7 @@ from hypothesis.stateful import (
 )
 from msgspec import Raw
 
-from conversation import FIRST_ID, MACROS, Json
+from conversation import FIRST_ID, MACROS, SEAL, Json
 from mcp_era_bridge.effects import Ending, Finish, StartChild
 from mcp_era_bridge.joint import Joint
 from mcp_era_bridge.settings import Settings
@@ -39,7 +39,7 @@ class ModernHostOnLegacyChild(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.joint = Joint(Settings(), FIRST_ID, Raw(b'{"name":"b","version":"0"}'))
+        self.joint = Joint(Settings(), FIRST_ID, Raw(b'{"name":"b","version":"0"}'), SEAL)
         self.now = 0.0
         self.owed: set[Json] = set()
         """Ids of the host's requests that are neither answered nor cancelled."""

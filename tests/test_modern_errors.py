@@ -2,7 +2,7 @@
 
 import pytest
 
-from conversation import MACROS, OPENED, play
+from conversation import OPENED, meta, opened, play
 
 clause = pytest.mark.clause
 
@@ -106,17 +106,16 @@ def test_a_reserved_code_of_the_child_is_wrapped(code: int) -> None:
 def test_a_url_that_must_be_visited_needs_the_capability(
     capabilities: str, method: str, params: str
 ) -> None:
-    meta = MACROS["$META"].replace('Capabilities":{}', f'Capabilities":{capabilities}')
     error = '{"code":-32042,"message":"visit","data":{"elicitations":[]}}'
     play(
-        OPENED,
+        opened(capabilities),
         failed(
             params,
             error,
             '{"code":-32021,"message":"visit",'
             '"data":{"requiredCapabilities":{"elicitation":{"url":{}}}}}',
             method,
-            meta,
+            meta(capabilities),
         ),
     )
 

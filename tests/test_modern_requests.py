@@ -203,9 +203,7 @@ host  < {{"id":1,"error":{{"code":-32601,"message":"{method} is a notification",
     )
 
 
-@pytest.mark.parametrize(
-    "method", ["subscriptions/listen", "tasks/get", "tasks/update", "tasks/cancel"]
-)
+@pytest.mark.parametrize("method", ["tasks/get", "tasks/update", "tasks/cancel"])
 def test_what_is_not_bridged_yet_is_refused_and_reaches_nobody(method: str) -> None:
     play(
         OPENED,

@@ -1,8 +1,10 @@
-"""The joint of a modern host and a legacy child: the face, the peer, and what is open between.
+"""The joint of a modern host and a legacy child: which session serves what, and what is open.
 
-Lives here: the host's open ids, the routing of cancellations, what the host is told when a call is
-lost. Does not: either era's wire format (modern/, legacy/), the search for the child's era
-(inquiry.py). Spec 2026-07-28, basic/patterns/cancellation; basic/transports/stdio (Cancellation).
+Lives here: the host's requests and cancellations, the sessions with the child's processes, what a
+face and a peer have to tell each other. Does not: either era's wire format (modern/, legacy/), what
+a child says (session.py), the start of another session (successor.py), the search for the child's
+era (inquiry.py). Spec 2026-07-28, basic/patterns/cancellation; basic/transports/stdio
+(Cancellation); basic/index (Statelessness).
 """
 
 from collections.abc import Sequence
@@ -11,44 +13,42 @@ from typing import Final
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
-from mcp_era_bridge.child_lines import read_child_line
-from mcp_era_bridge.effects import Outbox
+from mcp_era_bridge import refusals
+from mcp_era_bridge.effects import EndChild, Outbox
 from mcp_era_bridge.host_era import has_envelope
 from mcp_era_bridge.host_lines import invalid_request, read_host_line
-from mcp_era_bridge.refusals import (
-    CHILD_UNRESPONSIVE,
-    DUPLICATE_ID,
-    INVALID_LINE,
-    LINE_TOO_LONG,
-    too_many_requests,
-)
-from mcp_era_legacy.peer import LegacyPeer, unknown_request
-from mcp_era_modern.face import ModernFace, Refusal
+from mcp_era_bridge.refusals import CHILD_UNRESPONSIVE, DUPLICATE_ID, too_many_requests
+from mcp_era_bridge.session import Open, Session
+from mcp_era_bridge.settings import Settings
+from mcp_era_bridge.succession import Outcome, Succeeded, Succession
+from mcp_era_legacy.attribution import Askers
+from mcp_era_legacy.questions import Asking
+from mcp_era_legacy.stray_roots import KnownRoots
+from mcp_era_modern.exchanges import Retry
+from mcp_era_modern.face import ModernFace, StreamOpened
+from mcp_era_modern.refusal import Refusal
 from mcp_era_modern.request_meta import without_envelope
 from mcp_era_wire import methods
-from mcp_era_wire.dirty import Batch, Blank, Broken, Noise
-from mcp_era_wire.envelope import (
-    ABSENT,
-    UNREADABLE,
-    Id,
-    Message,
-    encode,
-    read_message,
-    sound_utf8,
-)
+from mcp_era_wire.capabilities import flattened
+from mcp_era_wire.envelope import UNREADABLE, Id, Message, encode, read_message
 from mcp_era_wire.events import (
-    Asked,
     Call,
-    ChildEvent,
-    Completed,
-    Failed,
-    Notified,
-    Progressed,
+    CallExpired,
+    CallReissued,
+    HostEvent,
+    LegEnded,
+    QuestionDropped,
+    QuestionRefused,
     Server,
     Severity,
-    Stray,
+    StreamEnded,
+    WatchClosed,
+    WatchOpened,
 )
 from mcp_era_wire.members import members_of
+
+_MOST_COVERAGE: Final = 64
+"""How many sets of capabilities are remembered, as they were declared."""
 
 
 class Cancelled(msgspec.Struct, frozen=True, rename="camel"):
@@ -58,51 +58,139 @@ class Cancelled(msgspec.Struct, frozen=True, rename="camel"):
     reason: Raw | UnsetType = UNSET
 
 
+_EXPIRED: Final = Raw(b'"The host has not answered the questions in time"')
 read_cancelled: Final = msgspec.json.Decoder(Cancelled).decode
 
 
 class Bridged:
-    """One modern host with one legacy child.
+    """One modern host with one legacy server, over all of its processes.
 
-    `most_open` is how many requests of the host may be open at once.
+    `open` are the host's open requests, which it shares with the joint. Times are in seconds.
     """
 
-    def __init__(self, out: Outbox, face: ModernFace, server: Server, most_open: int) -> None:
+    def __init__(
+        self,
+        out: Outbox,
+        face: ModernFace,
+        open: Open,
+        settings: Settings,
+        succession: Succession,
+    ) -> None:
         self._out = out
         self._face = face
-        self._peer = LegacyPeer(out.to_child, server)
-        self._most_open = most_open
-        self._open: dict[Id, Call] = {}
+        self._open = open
+        self._settings = settings
+        self._succession = succession
+        self._most_open = settings.most_open
+        self._asking = Asking(
+            Askers(),
+            KnownRoots(fixed=settings.roots),
+            most_open=settings.most_questions,
+            answer_timeout=settings.answer_timeout,
+        )
+        self._current: Session | None = None
+        self._draining: dict[int, Session] = {}
+        self._client_info: Raw | None = None
+        self._covered: Raw | None = None
+        """Capabilities that the current session is known to cover."""
+        self._coverage: dict[bytes, bool] = {}
         self.stalled = False
         """Whether the child takes nothing of what it is told."""
         self.served = False
         """Whether the host has used more than `server/discover`."""
-        face.ready(server)
-        self._peer.open()
 
     @property
     def work(self) -> int:
-        """How many requests of the host are not answered yet."""
-        return len(self._open)
+        """How many requests of the host are not answered yet; a stream is not work."""
+        return len(self._open) - len(self._face.streams)
+
+    @property
+    def deadline(self) -> float | None:
+        """When `passed` wants to be called."""
+        current = self._current
+        due = (
+            self._face.exchanges.deadline,
+            current.peer.deadline if current is not None else None,
+            *(session.peer.deadline for session in self._draining.values()),
+        )
+        times = [time for time in due if time is not None]
+        return min(times) if times else None
+
+    def _sessions(self) -> list[Session]:
+        current = [self._current] if self._current is not None else []
+        return [*current, *self._draining.values()]
+
+    # Sessions ------------------------------------------------------------------------------------
+
+    def adopt(
+        self, number: int, server: Server, declared: Raw, client_info: Raw | None, now: float
+    ) -> None:
+        """The process `number` has answered `initialize`: from now on it serves the host.
+
+        `declared` are the capabilities, in the modern spelling, and `client_info` the identity that
+        it was told of.
+        """
+        self._client_info = client_info
+        old = self._current
+        if old is not None:
+            old.draining = True
+            self._draining[old.number] = old
+        roots = self._settings.roots is not None
+        declares_roots = roots or "roots" in (members_of(declared) or {})
+        self._current = Session(
+            self._out,
+            self._face,
+            self._open,
+            number,
+            server,
+            declared,
+            msgspec.structs.replace(self._asking, declares_roots=declares_roots),
+            strict_logs=self._settings.strict_logs,
+        )
+        self._covered = None
+        self._coverage.clear()
+        self._current.peer.open()
+        self._face.ready(server, number)
+        self.settle(now)
+
+    def lost(self, number: int, refusal: Refusal, now: float) -> None:
+        """The process `number` is gone: what is open there fails."""
+        session = self._draining.pop(number, None)
+        if session is None and self._current is not None and self._current.number == number:
+            session, self._current = self._current, None
+            self._face.streams.child_gone()
+        if session is not None:
+            session.lost(refusal)
+            self.settle(now)
+
+    def lost_all(self, refusal: Refusal, now: float) -> None:
+        """Everything open fails."""
+        for session in self._sessions():
+            self.lost(session.number, refusal, now)
+
+    def serves(self, number: int) -> bool:
+        """Whether there is a session with the process `number`."""
+        current = self._current
+        return (current is not None and current.number == number) or number in self._draining
 
     # From the host -------------------------------------------------------------------------------
 
-    def from_host(self, line: bytes, ascii: bool) -> Message | None:
+    def from_host(self, line: bytes, ascii: bool, now: float) -> Message | None:
         """Handles a line of the host. Returned is an `initialize` of the handshake era, if that is
         what it was: the joint decides about it."""
         if ascii:
             try:
-                return self.message_from_host(read_message(line))
+                return self.message_from_host(read_message(line), now)
             except UNREADABLE:
                 pass
         message = read_host_line(line, ascii)
         if isinstance(message, Message):
-            return self.message_from_host(message)
+            return self.message_from_host(message, now)
         if message is not None:
             self._out.to_host.append(message)
         return None
 
-    def message_from_host(self, message: Message) -> Message | None:
+    def message_from_host(self, message: Message, now: float) -> Message | None:
         """As from_host, for a message that has been read."""
         id = message.id
         method = message.method
@@ -110,7 +198,7 @@ class Bridged:
             self._no_method(message)
             return None
         if id is UNSET:
-            self._notification(method, message)
+            self._notification(method, message, now)
             return None
         if method == methods.INITIALIZE and not has_envelope(message):
             return message
@@ -121,12 +209,33 @@ class Bridged:
         elif self.stalled:
             self._face.refuse(id, CHILD_UNRESPONSIVE)
         else:
-            call = self._face.request(id, message)
-            if call is not None:
+            request = self._face.request(id, message, now)
+            if isinstance(request, Call):
                 self.served = True
-                self._open[id] = call
-                self._peer.begin(call)
+                self._open[id] = request
+                self._begin(request, now)
+            elif request is not None:
+                self.served = True
+                self._other_request(request, now)
         return None
+
+    def _begin(self, call: Call, now: float) -> None:
+        session = self._current
+        if session is None or (
+            call.capabilities is not self._covered and not self._covers(session, call)
+        ):
+            self._widen(call, now)
+            return
+        session.peer.begin(call, now)
+        if session.peer.events or self._face.events:
+            self.settle(now)
+
+    def _other_request(self, request: Retry | StreamOpened, now: float) -> None:
+        if isinstance(request, Retry):
+            self._resume(request, now)
+        else:
+            self._open[request.id] = None
+            self.settle(now)
 
     def _no_method(self, message: Message) -> None:
         """A host has nobody to respond to (basic/transports/stdio, Sending Messages)."""
@@ -135,109 +244,171 @@ class Bridged:
         else:
             self._out.to_host.append(invalid_request(message.id))
 
-    def _notification(self, method: str, message: Message) -> None:
+    def _notification(self, method: str, message: Message, now: float) -> None:
         if method == methods.CANCELLED:
-            self._cancel(message)
+            self.cancel(message, now)
         elif method in methods.NOTIFICATIONS or method in methods.REQUESTS or self.stalled:
             # What is known has no business here (translation B.7).
             self._out.note(Severity.DEBUG, "notification of the host dropped", method=method)
-        else:
-            self._peer.notify(method, _without_envelope(message.params))
+        elif self._current is not None:
+            self._current.peer.notify(method, _without_envelope(message.params))
 
-    def _cancel(self, message: Message) -> None:
+    def cancel(self, message: Message, now: float) -> None:
+        """The host sends `notifications/cancelled`. Ids may be used again: open requests come
+        first, then the last legs of parked calls."""
         try:
             cancelled = read_cancelled(message.params)
         except UNREADABLE:
             return  # malformed: ignored (basic/patterns/cancellation, Error Handling)
-        call = self._open.pop(cancelled.request_id, None)
-        if call is not None:
-            reason = cancelled.reason
-            self._peer.cancel(call, None if reason is UNSET else reason)
-            self._out.note(Severity.DEBUG, "call cancelled", id=call.id, child_id=call.child_id)
+        id = cancelled.request_id
+        reason = None if cancelled.reason is UNSET else cancelled.reason
+        if self._face.streams.cancel(id):
+            del self._open[id]
+            self.settle(now)
+            return
+        call = self._open.pop(id, None) or self._face.exchanges.abandoned(id)
+        if call is None:
+            return
+        self._face.exchanges.over(call)
+        self._succession.forget(call)
+        for session in self._sessions():
+            session.peer.cancel(call, reason, now)
+        self._out.note(Severity.DEBUG, "call cancelled", id=call.id, child_id=call.child_id)
+        self.settle(now)
 
-    # From the child ------------------------------------------------------------------------------
+    # Other sessions ------------------------------------------------------------------------------
 
-    def from_child(self, line: bytes, ascii: bool) -> Sequence[Message]:
-        """Handles a line of the child. Returned are responses in it that answer no call: they may
-        be for the joint."""
-        if ascii or sound_utf8(line):
-            try:
-                message = read_message(line)
-            except UNREADABLE:
-                return self._other_from_child(line, ascii)
-            if message.result is not ABSENT or message.method is not UNSET:
-                event = self._peer.receive(message)
-                if type(event) is not Completed:
-                    return self._event(event)
-                call = event.call
-                del self._open[call.id]
-                self._face.complete(call, event.result)
-                return ()
-        return self._other_from_child(line, ascii)
+    def _covers(self, session: Session, call: Call) -> bool:
+        """Whether the child was told of all that a call declares, as far as it matters."""
+        if call.method not in methods.TAKES_INPUT:
+            return True
+        declared = call.capabilities
+        key = bytes(declared)
+        covered = self._coverage.get(key)
+        if covered is None:
+            if len(self._coverage) >= _MOST_COVERAGE:
+                self._coverage.clear()
+            covered = self._coverage[key] = not session.lacks(flattened(declared))
+        if covered:
+            self._covered = declared
+        return covered
 
-    def _other_from_child(self, line: bytes, ascii: bool) -> Sequence[Message]:
-        """Everything that is not a plain result."""
-        read = read_child_line(line, ascii)
-        match read:
-            case Message():
-                self._out.noise_in_front(line)
-                return self._event(self._peer.receive(read))
-            case Batch(items):
-                return [stray for item in items for stray in self.from_child(item, False)]
-            case Broken():
-                self._out.noise.append(line)
-                self._broken(read)
-            case Noise():
-                self._out.noise.append(line)
-            case Blank():
-                pass
-        return ()
+    def _widen(self, call: Call, now: float) -> None:
+        """A call declares more than the current session was opened with."""
+        session = self._current
+        succession = self._succession
+        if session is not None and succession.number is None:
+            lacking = session.lacks(flattened(call.capabilities))
+            beside = not session.is_idle
+            if succession.is_wanted(lacking, 1 + len(self._draining), beside=beside):
+                declared, info = session.declared, self._client_info
+                if not beside:
+                    self.lost(session.number, refusals.SESSION_OVER, now)
+                succession.begin(declared, call, info, beside=beside, now=now)
+            else:
+                # Then it is served as it is, and asked only what it declares.
+                session.peer.begin(call, now)
+                self.settle(now)
+                return
+        succession.wait(call)
 
-    def _event(self, event: ChildEvent | None) -> Sequence[Message]:
+    def succession_ended(self, outcome: Outcome, now: float) -> None:
+        """The process that was to take over does so, or not."""
+        if isinstance(outcome, Succeeded):
+            self.adopt(outcome.number, outcome.server, outcome.declared, self._client_info, now)
+            assert self._current is not None
+            for line in outcome.held:
+                self._current.from_child(line, False, now)
+        for call in outcome.waiting:
+            if isinstance(outcome, Succeeded):
+                self._begin(call, now)
+            elif self._current is not None:
+                self._current.peer.begin(call, now)
+            elif self._open.pop(call.id, None) is call:
+                self._face.refuse(call.id, outcome.refusal)
+        self.settle(now)
+
+    # Between face and peer -----------------------------------------------------------------------
+
+    def _resume(self, retry: Retry, now: float) -> None:
+        """A call that was parked has its next leg."""
+        call = retry.call
+        self._open[call.id] = call
+        child = self._face.exchanges.child_of(call)
+        session = next(each for each in self._sessions() if each.number == child)
+        session.peer.resume(call, now)
+        for question, answer in retry.answers:
+            session.peer.answer(question, answer, now)
+        self._face.resumed(call, now)
+        if not call.child_id and not call.parked:
+            session.peer.proceed(call, now)
+        self.settle(now)
+
+    def passed(self, now: float) -> None:
+        """Time went by."""
+        self._face.exchanges.passed(now)
+        for session in self._sessions():
+            session.peer.passed(now)
+        self.settle(now)
+
+    def from_child(self, number: int, line: bytes, ascii: bool, now: float) -> Sequence[Message]:
+        """Handles a line of the process `number`. Returned are responses in it that answer no call:
+        they may be for the joint."""
+        session = self._current
+        if session is None or session.number != number:
+            session = self._draining[number]
+        strays = session.from_child(line, ascii, now)
+        if session.peer.events or self._face.events or self._draining:
+            self.settle(now)
+        return strays
+
+    def settle(self, now: float) -> None:
+        """Lets faces and peers tell each other what has happened, until there is nothing more."""
+        events = self._face.events
+        while True:
+            if events:
+                self._host_event(events.pop(0), now)
+                continue
+            session = next((each for each in self._sessions() if each.peer.events), None)
+            if session is None:
+                break
+            session.handle(session.peer.events.pop(0), now)
+        for session in [each for each in self._draining.values() if each.is_idle]:
+            del self._draining[session.number]
+            self._face.exchanges.child_gone(session.number)
+            self._out.actions.append(EndChild(session.number))
+
+    def _host_event(self, event: HostEvent, now: float) -> None:
         match event:
-            case Completed(call, result):
-                del self._open[call.id]
-                self._face.complete(call, result)
-            case Failed(call, error):
-                del self._open[call.id]
-                self._face.fail(call, error)
-            case Progressed(call, progress, params):
-                self._face.progress(call, progress, params)
-            case Asked(id, method):
-                self._peer.refuse(id, *unknown_request(method))
-                self._out.note(Severity.INFO, "request of the child refused", method=method)
-            case Notified(method, params):
-                self._notified(method, params)
-            case Stray(message):
-                return (message,)
-            case None:
-                pass
-        return ()
-
-    def _notified(self, method: str, params: Raw) -> None:
-        # One that the host knows it gets only if it asked for it (translation C).
-        if method in methods.NOTIFICATIONS or method in methods.REQUESTS:
-            self._out.note(Severity.DEBUG, "notification of the child dropped", method=method)
-        else:
-            self._face.notify(method, params)
-
-    def _broken(self, broken: Broken) -> None:
-        """A line that cannot be read is the answer to somebody, or to nobody knows whom."""
-        if broken.id is not UNSET:
-            call = self._peer.give_up(broken.id)
-            lost = [call] if call is not None else []
-        else:
-            lost = self._peer.lost()
-        self._fail(lost, LINE_TOO_LONG if broken.too_long else INVALID_LINE)
-
-    def lost(self, refusal: Refusal) -> None:
-        """The child is gone: everything open fails with `refusal`."""
-        self._fail(self._peer.lost(), refusal)
-
-    def _fail(self, calls: list[Call], refusal: Refusal) -> None:
-        for call in calls:
-            del self._open[call.id]
-            self._face.refuse(call.id, refusal)
+            case LegEnded(call, id):
+                del self._open[id]
+                if call.parked:
+                    for session in self._sessions():
+                        session.peer.park(call, now)
+            case QuestionRefused(question, code, message):
+                for session in self._sessions():
+                    session.peer.refuse(question, code, message)
+            case QuestionDropped(question):
+                for session in self._sessions():
+                    session.peer.give_up(question)
+            case CallExpired(call, certain):
+                for session in self._sessions():
+                    session.peer.leave(call, now)
+                    if certain:
+                        session.peer.cancel(call, _EXPIRED, now)
+            case CallReissued(call):
+                child = self._face.exchanges.child_of(call)
+                for session in self._sessions():
+                    if session.number == child:
+                        session.peer.begin_again(call, now)
+            case StreamEnded(id):
+                del self._open[id]
+            case WatchOpened(uri):
+                if self._current is not None:
+                    self._current.peer.watch(uri, now)
+            case WatchClosed(uri):
+                if self._current is not None:
+                    self._current.peer.unwatch(uri, now)
 
 
 def _without_envelope(params: Raw) -> bytes:

@@ -61,7 +61,7 @@ class Child:
         redact: Callable[[str], str],
     ) -> None:
         self.number = number
-        self._pid = spawned.pid
+        self.pid = spawned.pid
         self._fds = (spawned.stdout, spawned.stderr)
         for fd in (spawned.stdin, spawned.stdout):
             widen(fd)
@@ -113,7 +113,7 @@ class Child:
         self._gone.set()
 
     async def _wait_exit(self) -> None:
-        await wait_exit(self._pid)
+        await wait_exit(self.pid)
         self._exited.set()
 
     async def _watch(self, event: trio.Event) -> None:
@@ -156,11 +156,11 @@ class Child:
         if not self._exited.is_set():
             self._signal_group(signal.SIGTERM)
             with trio.move_on_after(_GROUP_PATIENCE):
-                await wait_exit(self._pid)
+                await wait_exit(self.pid)
                 self._exited.set()
         if not self._exited.is_set():
             self._signal_group(signal.SIGKILL)
-            await wait_exit(self._pid)
+            await wait_exit(self.pid)
             self._exited.set()
         self._signal_group(signal.SIGTERM)
         self._reap()
@@ -174,18 +174,18 @@ class Child:
         if self.ended.is_set():
             return  # the number may be somebody else's by now
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._pid, number)
+            os.killpg(self.pid, number)
 
     def _group_is_left(self) -> bool:
         try:
-            os.killpg(self._pid, 0)
+            os.killpg(self.pid, 0)
         except (ProcessLookupError, PermissionError):
             return False
         return True
 
     def _reap(self) -> None:
         with contextlib.suppress(ChildProcessError):
-            _, status = os.waitpid(self._pid, 0)
+            _, status = os.waitpid(self.pid, 0)
             code = os.waitstatus_to_exitcode(status)
             if code < 0:
                 self._signal = -code

@@ -38,6 +38,8 @@ class ChildLife:
         """Whether anything was written to the present process."""
         self.deadline: float | None = None
         """When the next start is due."""
+        self._last_number = 1
+        self._instead_of: int | None = None
         self._started = 0.0
         self._failures = 0
         self._not_before = 0.0
@@ -71,8 +73,11 @@ class ChildLife:
 
     def restart(self, now: float) -> None:
         """Wants the process ended, if there is one, and a new one started when it may be."""
+        if self.deadline is None:
+            # Else the one before has not been started: there is only what it was to replace.
+            self._instead_of = self.number
         self.gone()
-        self.number += 1
+        self.number = self.fresh_number()
         self.presence = Presence.STARTING
         self.spoken_to = False
         self.deadline = max(self._not_before, now)
@@ -82,4 +87,17 @@ class ChildLife:
         """Time went by: a start that is due is wished for."""
         if self.deadline is not None and now >= self.deadline:
             self.deadline = None
-            self._out.actions.append(StartChild(self.number))
+            self._out.actions.append(StartChild(self.number, self._instead_of))
+
+    def fresh_number(self) -> int:
+        """The number of a process that is to be started."""
+        self._last_number += 1
+        return self._last_number
+
+    def succeeded_by(self, number: int, started: float) -> None:
+        """Another process, which runs beside, takes the place of the present one."""
+        self._out.switch(self.number, number)
+        self.number = number
+        self.presence = Presence.RUNNING
+        self.spoken_to = True
+        self._started = started

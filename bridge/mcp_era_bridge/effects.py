@@ -24,7 +24,15 @@ class Remembered(msgspec.Struct, frozen=True):
 
 
 class StartChild(msgspec.Struct, frozen=True):
-    """End what is left of the child process, if anything, and start the process `number`."""
+    """Start the process `number`, once nothing is left of the process `instead_of`, if that is a
+    number."""
+
+    number: int
+    instead_of: int | None = None
+
+
+class EndChild(msgspec.Struct, frozen=True):
+    """The process `number` is of no use any more."""
 
     number: int
 
@@ -41,7 +49,7 @@ class Finish(msgspec.Struct, frozen=True):
     exit_code: int
 
 
-Action: TypeAlias = StartChild | Keep | Finish
+Action: TypeAlias = StartChild | EndChild | Keep | Finish
 
 
 class Outbox:
@@ -49,16 +57,23 @@ class Outbox:
 
     `to_host` and `to_child` hold pieces of lines: each is written in one go, in order, but that
     `host_breaks` are places in `to_host` where another write begins. `noise` holds lines of the
-    child that are no messages; they go to stderr, marked.
+    child that are no messages; they go to stderr, marked. `to_others` holds lines for processes
+    beside the one that `to_child` is for, by their number.
     """
 
     def __init__(self) -> None:
         self.to_host: list[Buffer] = []
         self.host_breaks: list[int] = []
         self.to_child: list[Buffer] = []
+        self.to_others: dict[int, list[Buffer]] = {}
         self.actions: list[Action] = []
         self.noise: list[bytes] = []
         self.notes: list[Note] = []
+
+    def switch(self, old: int, new: int) -> None:
+        """From now on `to_child` is for the process `new`, and the lines for `old` stand beside."""
+        self.to_others[old] = self.to_child
+        self.to_child = self.to_others.pop(new)
 
     def noise_in_front(self, line: bytes) -> None:
         """What stands in front of the message on a line is noise, and the message counts."""

@@ -36,12 +36,10 @@ from mcp_era_legacy.handshake import (
 from mcp_era_modern.discover import probe_params, read_probe_answer
 from mcp_era_modern.request_meta import NO_MEMBERS, RequestMeta
 from mcp_era_wire import codes, methods
+from mcp_era_wire.capabilities import united
 from mcp_era_wire.envelope import ABSENT, Id, Message, encode, request_line
 from mcp_era_wire.events import Server, Severity
 from mcp_era_wire.versions import Era
-
-BRIDGED_QUESTIONS: Final[frozenset[str]] = frozenset()
-"""The question capabilities of a modern host that a legacy child may use through us."""
 
 _UNREADABLE_ANSWER: Final = Raw(
     encode({"code": codes.INTERNAL_ERROR, "message": INVALID_LINE.message})
@@ -86,6 +84,8 @@ class Inquiry:
         self._remembered = remembered
         self._search: ChildEra | None = None
         self._asker = Asker(Era.MODERN, RequestMeta())
+        self.declared = NO_MEMBERS
+        """The capabilities, in the modern spelling, that the last session was opened with."""
         self.asked_discover = False
         """Whether the last probe was the host's own `server/discover`, word for word."""
 
@@ -93,6 +93,11 @@ class Inquiry:
     def deadline(self) -> float | None:
         """When `passed` wants to be called."""
         return self._search.deadline if self._search is not None else None
+
+    @property
+    def meta(self) -> RequestMeta:
+        """The envelope in whose name the child was last asked."""
+        return self._asker.meta
 
     @property
     def open(self) -> bool:
@@ -215,7 +220,9 @@ class Inquiry:
 
     def _send_initialize(self, version: str) -> None:
         meta = self._asker.meta
-        capabilities = client_capabilities(meta.capabilities, BRIDGED_QUESTIONS)
+        # What has been declared once is known: it would be asked for again.
+        self.declared = Raw(encode(united(self.declared, meta.capabilities)))
+        capabilities = client_capabilities(self.declared, roots=self._settings.roots is not None)
         info = meta.client_info or self._bridge_info
         self._send(methods.INITIALIZE, initialize_params(version, capabilities, info))
 

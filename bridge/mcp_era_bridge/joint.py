@@ -16,9 +16,14 @@ from mcp_era_bridge.effects import Ending, Finish, Outbox, Remembered
 from mcp_era_bridge.opening import Opening, Verdict
 from mcp_era_bridge.own_requests import OwnRequests
 from mcp_era_bridge.relayed import Relayed
+from mcp_era_bridge.session import Open
 from mcp_era_bridge.settings import Settings
+from mcp_era_bridge.succession import Outcome, Succeeded, Succession
 from mcp_era_bridge.waiting import Waiting
-from mcp_era_modern.face import ModernFace, Refusal
+from mcp_era_modern.exchanges import Limits
+from mcp_era_modern.face import ModernFace
+from mcp_era_modern.refusal import Refusal
+from mcp_era_modern.request_state import Seal
 from mcp_era_wire.envelope import UNREADABLE, Message, read_message, result_line
 from mcp_era_wire.events import Severity
 from mcp_era_wire.versions import Era
@@ -28,8 +33,8 @@ class Joint:
     """One host, one server, one child process at a time (`process` is its number).
 
     `first_id` is where the ids of the bridge's own requests start. `bridge_info` is the bridge's
-    own Implementation as JSON, for hosts that do not say who they are. `remembered` is what an
-    earlier start of the bridge kept of this server.
+    own Implementation as JSON, for hosts that do not say who they are. `seal` makes the tokens that
+    a host hands back. `remembered` is what an earlier start of the bridge kept of this server.
     """
 
     def __init__(
@@ -37,17 +42,34 @@ class Joint:
         settings: Settings,
         first_id: int,
         bridge_info: Raw,
+        seal: Seal,
         remembered: Remembered | None = None,
     ) -> None:
         self.out = Outbox()
         self._settings = settings
         self._own = OwnRequests(first_id)
         self._life = ChildLife(self.out)
-        self._face = ModernFace(self.out.to_host, self.out.host_breaks)
-        self._opening = Opening(
-            self.out, self._life, self._own, self._face, settings, bridge_info, remembered
+        self._face = ModernFace(
+            self.out.to_host,
+            self.out.host_breaks,
+            seal,
+            Limits(settings.most_parked, settings.answer_timeout),
         )
+        self._open: Open = {}
+        self._opening = Opening(
+            self.out,
+            self._life,
+            self._own,
+            self._face,
+            self._open,
+            settings,
+            bridge_info,
+            remembered,
+        )
+        self._succession = Succession(self.out, self._life, self._own, settings, bridge_info)
+        self._sessions = Bridged(self.out, self._face, self._open, settings, self._succession)
         self._bridged: Bridged | None = None
+        """The sessions, while there is one that takes requests or will."""
         self._relayed: Relayed | None = None
         self._host: Era | None = None
         self._stalled = False
@@ -67,21 +89,29 @@ class Joint:
             return
         for line in lines:
             if self._bridged is not None:
-                other = self._bridged.from_host(line, ascii)
+                other = self._bridged.from_host(line, ascii, now)
                 if other is not None:
                     self._initialize_after_all(line, other, now)
             elif self._relayed is not None:
                 self._relayed.from_host(line)
             else:
-                self._opening.from_host(line, ascii, now)
+                cancelled = self._opening.from_host(line, ascii, now)
+                if cancelled is not None:
+                    # Of a session that still ends what it has begun, or of a stream.
+                    self._sessions.cancel(cancelled, now)
                 self._settle_if_due(now)
 
     def from_child(self, process: int, lines: list[bytes], ascii: bool, now: float) -> None:
         """The child process number `process` wrote `lines`."""
         for line in lines:
-            if process != self._life.number or self._finished:
+            if self._finished:
                 return
-            self._line_from_child(line, ascii, now)
+            if process == self._life.number:
+                self._line_from_child(line, ascii, now)
+            elif process == self._succession.number:
+                self._line_from_successor(line, ascii, now)
+            elif self._sessions.serves(process):
+                self._sessions.from_child(process, line, ascii, now)
         if self._closing is not None:
             self._finish_if_done()
 
@@ -95,8 +125,11 @@ class Joint:
             self.from_child(process, [line], False, now)
 
     def _line_from_child(self, line: bytes, ascii: bool, now: float) -> None:
+        if self._life.number == self._succession.number:
+            self._line_from_successor(line, ascii, now)
+            return
         if self._bridged is not None:
-            strays = self._bridged.from_child(line, ascii)
+            strays = self._bridged.from_child(self._life.number, line, ascii, now)
         elif self._relayed is not None:
             strays = self._relayed.from_child(line)
         else:
@@ -109,37 +142,74 @@ class Joint:
             for stray in strays:
                 self._opening.stray(stray, now)
             if number != self._life.number:
-                self._part(refusals.ERA_CHANGED)
+                self._part(refusals.ERA_CHANGED, now)
             self._settle_if_due(now)
+
+    def _line_from_successor(self, line: bytes, ascii: bool, now: float) -> None:
+        outcome = self._succession.from_child(line, ascii, now)
+        if outcome is not None:
+            self._succession_ended(outcome, now)
+
+    def _succession_ended(self, outcome: Outcome, now: float) -> None:
+        self._sessions.succession_ended(outcome, now)
+        if isinstance(outcome, Succeeded):
+            self._opening.succeeded(outcome.declared)
+        elif not outcome.was_beside:
+            # There is nobody left: the next request asks the server anew.
+            self._bridged = None
 
     def child_started(self, process: int, now: float) -> None:
         """The process runs; what is in `to_child` can be written."""
         if process == self.process and self._life.presence is Presence.STARTING:
             self._stalled = False
             self._life.started(now)
-            self._opening.child_started(now)
+            if process != self._succession.number:
+                self._opening.child_started(now)
 
-    def child_not_started(self, process: int, why: str) -> None:
+    def child_not_started(self, process: int, why: str, now: float) -> None:
         """The command cannot be run; `why` completes "The server could not be started: ..."."""
+        if process not in (self.process, self._succession.number):
+            return
+        self.out.note(Severity.ERROR, f"the server could not be started: {why}")
+        refusal = refusals.not_started(why)
+        if process == self._succession.number:
+            self._succession_ended(self._succession.ended(refusal), now)
         if process == self.process:
-            self.out.note(Severity.ERROR, f"the server could not be started: {why}")
-            self._gone(refusals.not_started(why), exit_code=None)
+            self._gone(refusal, None, now)
 
     def child_ended(self, process: int, ending: Ending, now: float) -> None:
         """The process is gone and everything that it wrote has been handled."""
-        if process != self.process or self._life.presence is Presence.ABSENT:
+        if not self._settings.tells_stderr:
+            ending = msgspec.structs.replace(ending, stderr=[])
+        if process != self.process:
+            self._other_ended(process, ending, now)
+            return
+        if self._life.presence is Presence.ABSENT:
             return
         if self._finished:
             self._life.gone()
             return
-        if not self._settings.tells_stderr:
-            ending = msgspec.structs.replace(ending, stderr=[])
         self.out.note(Severity.WARNING, f"the server {ending.how}")
         self._life.failed(now)
+        if process == self._succession.number:
+            refusal = refusals.child_exited(ending)
+            self._succession_ended(self._succession.ended(refusal), now)
         if self._opening.ended(ending, now) and not self._life.is_hopeless(now):
             self._settle_if_due(now)
         else:
-            self._gone(refusals.child_exited(ending), ending.exit_code)
+            self._gone(refusals.child_exited(ending), ending.exit_code, now)
+
+    def _other_ended(self, process: int, ending: Ending, now: float) -> None:
+        """A process has ended that is not the one which takes requests."""
+        refusal = refusals.child_exited(ending)
+        if process == self._succession.number:
+            self.out.note(Severity.WARNING, f"the server {ending.how}")
+            self._succession_ended(self._succession.ended(refusal), now)
+        elif self._sessions.serves(process):
+            self.out.note(Severity.WARNING, f"the server {ending.how}")
+            self._sessions.lost(process, refusal, now)
+        if self._closing is not None and not self._finished:
+            self._finish_if_done()
 
     def child_stalled(self, process: int, stalled: bool) -> None:
         """The process takes nothing of what it is told, or takes something again.
@@ -151,9 +221,9 @@ class Joint:
             event = "the server takes nothing" if stalled else "the server takes something again"
             self.out.note(Severity.WARNING, event)
             self._stalled = stalled
-            for pair in (self._bridged, self._relayed):
-                if pair is not None:
-                    pair.stalled = stalled
+            self._sessions.stalled = stalled
+            if self._relayed is not None:
+                self._relayed.stalled = stalled
 
     def host_ended(self, now: float) -> None:
         """The host closed its end: what it asked for is still answered, nothing new comes."""
@@ -163,7 +233,13 @@ class Joint:
     @property
     def deadline(self) -> float | None:
         """When `passed` wants to be called, if nothing else happens before."""
-        times = (self._life.deadline, self._opening.deadline, self._closing)
+        times = (
+            self._life.deadline,
+            self._opening.deadline,
+            self._sessions.deadline,
+            self._succession.deadline,
+            self._closing,
+        )
         due = [time for time in times if time is not None]
         return min(due) if due and not self._finished else None
 
@@ -174,9 +250,13 @@ class Joint:
         self._life.passed(now)
         self._opening.passed(now)
         self._settle_if_due(now)
+        outcome = self._succession.passed(now)
+        if outcome is not None:
+            self._succession_ended(outcome, now)
+        self._sessions.passed(now)
         if self._closing is not None:
             if now >= self._closing:
-                self._part(refusals.NO_LAST_WORDS)
+                self._part(refusals.NO_LAST_WORDS, now)
                 self._opening.fail(refusals.NO_LAST_WORDS)
                 self.finish(0)
             else:
@@ -187,6 +267,8 @@ class Joint:
     def _settle_if_due(self, now: float) -> None:
         verdict, self._opening.verdict = self._opening.verdict, None
         if verdict is None:
+            if self._face.events:
+                self._sessions.settle(now)
             return
         self._host = verdict.host
         server = verdict.settled.server
@@ -200,9 +282,12 @@ class Joint:
         if verdict.host is verdict.settled.era:
             self._relay(verdict)
         else:
-            self._bridge(verdict)
+            self._bridge(verdict, now)
 
     def _relay(self, verdict: Verdict) -> None:
+        # These were the old process's; what this one offers is for it and the host to settle.
+        self._face.streams.end_all("The server has been replaced by one of another revision")
+        self._open.clear()
         relayed = self._relayed = Relayed(self.out, self._own, self._settings.most_open)
         relayed.stalled = self._stalled
         for line in verdict.held:
@@ -214,15 +299,16 @@ class Joint:
             else:
                 relayed.from_host(waiting.line)
 
-    def _bridge(self, verdict: Verdict) -> None:
+    def _bridge(self, verdict: Verdict, now: float) -> None:
         server = verdict.settled.server
         assert server is not None, "a legacy child is shaken hands with before the verdict"
-        bridged = self._bridged = Bridged(self.out, self._face, server, self._settings.most_open)
+        bridged = self._bridged = self._sessions
         bridged.stalled = self._stalled
+        bridged.adopt(self.process, server, verdict.declared, verdict.client_info, now)
         for line in verdict.held:
-            bridged.from_child(line, False)
+            bridged.from_child(self.process, line, False, now)
         for waiting in verdict.waiting:
-            bridged.message_from_host(waiting.message)
+            bridged.message_from_host(waiting.message, now)
 
     def _initialize_after_all(self, line: bytes, message: Message, now: float) -> None:
         """A modern host whose child is legacy sends `initialize` (translation G.2)."""
@@ -232,41 +318,56 @@ class Joint:
             self._face.refuse(id, refusals.ALREADY_MODERN)
             return
         self._bridged = None
+        self._sessions.lost_all(refusals.SESSION_OVER, now)
         self._opening.initialize_after_all(Waiting(line, message, id), now)
         self._settle_if_due(now)
 
     # The end -------------------------------------------------------------------------------------
 
-    def _gone(self, refusal: Refusal, exit_code: int | None) -> None:
+    def _gone(self, refusal: Refusal, exit_code: int | None, now: float) -> None:
         """There is no child: everything open fails; the next request starts it again.
 
         `exit_code` is that of a process that ran.
         """
         self._life.gone()
         relayed_session = self._relayed is not None and self._host is Era.LEGACY
-        self._part(refusal)
+        was_bridged = self._bridged is not None
+        self._sessions.lost(self.process, refusal, now)
+        self._bridged = None
+        relayed, self._relayed = self._relayed, None
+        if relayed is not None:
+            relayed.lost(refusal)
         if relayed_session and exit_code is not None:
             # A session cannot be continued by a process that knows nothing of it.
             self.finish(exit_code)
         self._opening.lost(refusal)
+        if len(self._face.streams) and not self._finished:
+            if was_bridged and self._closing is None:
+                # Whoever listens does not ask: the server is started again for it all the same.
+                self._opening.reopen(now)
+            else:
+                self._face.streams.end_all(refusal.message)
+                self._sessions.settle(now)
         if self._closing is not None:
             self._finish_if_done()
 
-    def _part(self, refusal: Refusal) -> None:
+    def _part(self, refusal: Refusal, now: float) -> None:
         """The pair is no more: what is open between the two fails."""
-        bridged, self._bridged = self._bridged, None
+        self._bridged = None
+        self._sessions.lost_all(refusal, now)
         relayed, self._relayed = self._relayed, None
-        for pair in (bridged, relayed):
-            if pair is not None:
-                pair.lost(refusal)
+        if relayed is not None:
+            relayed.lost(refusal)
 
     def _finish_if_done(self) -> None:
-        route = self._bridged or self._relayed or self._opening
-        if route.work == 0:
+        opening = self._opening.work if self._bridged is None else 0
+        relayed = self._relayed.work if self._relayed is not None else 0
+        if not (opening or relayed or self._sessions.work):
             self.finish(0)
 
     def finish(self, exit_code: int) -> None:
         """The end has come: nothing is relayed and nothing started any more."""
         if not self._finished:
+            self._face.streams.end_all("The server is shut down")
             self._finished = True
             self.out.actions.append(Finish(exit_code))

@@ -20,10 +20,12 @@ from mcp_era_bridge.host_era import era_of_opening, has_envelope
 from mcp_era_bridge.host_lines import read_host_line
 from mcp_era_bridge.inquiry import Asker, Conclusion, Inquiry
 from mcp_era_bridge.own_requests import OwnRequests
+from mcp_era_bridge.session import Open
 from mcp_era_bridge.settings import Settings
 from mcp_era_bridge.waiting import Waiting, WaitingRoom
 from mcp_era_legacy.handshake import read_initialize_request
-from mcp_era_modern.face import ModernFace, Refusal
+from mcp_era_modern.face import ModernFace
+from mcp_era_modern.refusal import Refusal
 from mcp_era_modern.request_meta import RequestMeta
 from mcp_era_wire import codes, methods
 from mcp_era_wire.dirty import Batch, Blank, Broken, Noise, message_part
@@ -56,6 +58,10 @@ class Verdict(msgspec.Struct, frozen=True):
     waiting: list[Waiting]
     held: list[bytes]
     carried: Id | None
+    declared: Raw
+    """The capabilities that a legacy child was told of, in the modern spelling."""
+    client_info: Raw | None
+    """The identity in whose name it was asked."""
 
 
 class Opening:
@@ -71,6 +77,7 @@ class Opening:
         life: ChildLife,
         own: OwnRequests,
         face: ModernFace,
+        open: Open,
         settings: Settings,
         bridge_info: Raw,
         remembered: Remembered | None,
@@ -78,6 +85,7 @@ class Opening:
         self._out = out
         self._life = life
         self._face = face
+        self._open = open
         self._settings = settings
         self._inquiry = Inquiry(out, life, own, settings, bridge_info, remembered)
         self._waiting = WaitingRoom()
@@ -109,8 +117,9 @@ class Opening:
 
     # From the host -------------------------------------------------------------------------------
 
-    def from_host(self, line: bytes, ascii: bool, now: float) -> None:
-        """Handles a line of the host."""
+    def from_host(self, line: bytes, ascii: bool, now: float) -> Message | None:
+        """Handles a line of the host. Returned is a cancellation of something that does not wait
+        here."""
         message = read_host_line(line, ascii)
         if not isinstance(message, Message):
             if message is not None:
@@ -121,20 +130,24 @@ class Opening:
             else:
                 self._out.note(Severity.DEBUG, "response of the host dropped")
         elif message.id is UNSET:
-            self._notification(Waiting(line, message, None))
+            return self._notification(Waiting(line, message, None))
         else:
             self._request(message.id, Waiting(line, message, message.id), now)
+        return None
 
-    def _notification(self, waiting: Waiting) -> None:
+    def _notification(self, waiting: Waiting) -> Message | None:
         if waiting.message.method != methods.CANCELLED:
             self._waiting.add_notification(waiting)
-            return
+            return None
         try:
             id = read_cancelled(waiting.message.params).request_id
         except UNREADABLE:
-            return  # malformed: ignored (basic/patterns/cancellation, Error Handling)
-        if self._waiting.remove(id) is not None and self._carried == id:
+            return None  # malformed: ignored (basic/patterns/cancellation, Error Handling)
+        if self._waiting.remove(id) is None:
+            return waiting.message
+        if self._carried == id:
             self._carried = None
+        return None
 
     def _request(self, id: Id, waiting: Waiting, now: float) -> None:
         message = waiting.message
@@ -162,7 +175,7 @@ class Opening:
                 self._face.refuse(id, _NO_ERA)
         elif era is Era.MODERN and not has_envelope(message):
             # `server/discover` without its envelope: refused by either era of child, by us for now.
-            self._face.request(id, message)
+            self._face.request(id, message, now)
         else:
             self._host = era
             self._wait(id, waiting, now)
@@ -189,14 +202,14 @@ class Opening:
 
     def _wait(self, id: Id, waiting: Waiting, now: float) -> None:
         """Lets a request wait for the verdict, and sees to it that one is sought."""
-        if id in self._waiting:
+        if id in self._waiting or id in self._open:
             self._face.refuse(id, refusals.DUPLICATE_ID)
             return
         absent = self._life.presence is Presence.ABSENT
         if absent and self._last_refusal is not None and self._life.is_hopeless(now):
             self._face.refuse(id, self._last_refusal)
             return
-        if len(self._waiting) >= self._settings.most_open:
+        if len(self._waiting) + len(self._open) >= self._settings.most_open:
             self._face.refuse(id, refusals.too_many_requests(self._settings.most_open))
             return
         self._waiting.add_request(id, waiting)
@@ -206,6 +219,16 @@ class Opening:
             self._conclude(self._inquiry.wanted_again(now))
         else:
             self._begin(id, waiting, now)
+
+    def succeeded(self, declared: Raw) -> None:
+        """Another session was opened meanwhile, with more capabilities."""
+        self._inquiry.declared = declared
+
+    def reopen(self, now: float) -> None:
+        """Starts the server again though no request waits for it, as it was last asked."""
+        self._restart(now)
+        self._carried = None
+        self._conclude(self._inquiry.begin(Asker(Era.MODERN, self._inquiry.meta), now))
 
     def _restart(self, now: float) -> None:
         self._held.clear()
@@ -253,7 +276,15 @@ class Opening:
         waiting, self._held, held = self._waiting.empty(), [], self._held
         if self._host is Era.LEGACY:
             waiting = [other for other in waiting if other is not self._initialize]
-        self.verdict = Verdict(self._host, settled, waiting, held, carried)
+        self.verdict = Verdict(
+            self._host,
+            settled,
+            waiting,
+            held,
+            carried,
+            self._inquiry.declared,
+            self._inquiry.meta.client_info,
+        )
 
     def _gave_up(self, reason: str, error: Raw | None) -> None:
         if reason == "initialize_timeout":
@@ -262,6 +293,8 @@ class Opening:
             self._fail_initialize(refusals.child_exited(self._ending))
         else:
             self._fail_initialize(refusals.no_session(reason, error))
+        # Whoever listens to the server that was there before is told that it is not coming back.
+        self._face.streams.end_all("The server could not be started again")
 
     def _fail_initialize(self, refusal: Refusal) -> None:
         """The child has no session for us. A legacy host gets to see the child's own words."""

@@ -69,6 +69,53 @@ INIT_TIMEOUT = Option(
     seconds=True,
     help="How long a server may take to answer initialize.",
 )
+ROOT = Option(
+    "--root",
+    metavar="URI",
+    repeatable=True,
+    help="A root (file://...) that a legacy server gets when it asks for roots, whatever the host"
+    " declares; may be repeated (in the variable: one a line).",
+)
+ANSWER_TIMEOUT = Option(
+    "--answer-timeout",
+    metavar="SECONDS",
+    default="600",
+    seconds=True,
+    help="How long a call waits for the host to answer what the server asks.",
+)
+MAX_SESSIONS = Option(
+    "--max-sessions",
+    metavar="N",
+    default="2",
+    whole=True,
+    help="How many processes of a legacy server there may be at once, if a call declares more than"
+    " the one that runs was told of.",
+)
+ONE_PROCESS = Option(
+    "--one-process",
+    is_flag=True,
+    help="Never start a legacy server anew because a call declares more; what it was told of at"
+    " first is all that it can use.",
+)
+STRICT_LOGS = Option(
+    "--strict-logs",
+    is_flag=True,
+    help="Pass a log message on only if every request that is open asked for it.",
+)
+MAX_PARKED = Option(
+    "--max-parked",
+    metavar="N",
+    default="256",
+    whole=True,
+    help="How many calls may wait for the host's answers; the questions of more are refused.",
+)
+MAX_QUESTIONS = Option(
+    "--max-questions",
+    metavar="N",
+    default="1024",
+    whole=True,
+    help="How many questions of a server may be open; more are refused.",
+)
 NO_CACHE = Option(
     "--no-cache",
     is_flag=True,
@@ -123,6 +170,13 @@ OPTIONS = (
     ERA,
     PROBE_TIMEOUT,
     INIT_TIMEOUT,
+    ROOT,
+    ANSWER_TIMEOUT,
+    MAX_SESSIONS,
+    ONE_PROCESS,
+    STRICT_LOGS,
+    MAX_PARKED,
+    MAX_QUESTIONS,
     NO_CACHE,
     MAX_REQUESTS,
     MAX_LINE,
@@ -253,5 +307,7 @@ def _check(option: Option, value: str) -> None:
         name, equals, _ = value.partition("=")
         if not (name and equals) or "\0" in value:
             raise UsageError(f"{flag}: {value!r} is not of the form K=V")
+    if option is ROOT and not value.startswith("file://"):
+        raise UsageError(f"{flag}: {value!r} is no URI that begins with file://")
     if option is CWD and not os.path.isdir(value):
         raise UsageError(f"{flag}: {value!r} is no directory")

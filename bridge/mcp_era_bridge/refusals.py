@@ -11,7 +11,7 @@ from msgspec import Raw
 
 from mcp_era_bridge.effects import Ending
 from mcp_era_modern.errors import bridge_error
-from mcp_era_modern.face import Refusal
+from mcp_era_modern.refusal import Refusal
 from mcp_era_wire import codes
 from mcp_era_wire.members import members_of, string_of
 
@@ -36,6 +36,9 @@ CHILD_UNRESPONSIVE: Final = _internal(
 )
 NO_LAST_WORDS: Final = _internal(
     "The host has closed its end and the server has not answered in time", "child_unresponsive"
+)
+SESSION_OVER: Final = _internal(
+    "The server is started again to learn what the host can do", "session_over"
 )
 NOT_BRIDGED: Final = _internal(
     "This server speaks only 2026-07-28 and this host opens with initialize; "

@@ -4,6 +4,7 @@ Lives here: the values and their defaults. Does not: the options they come from 
 """
 
 import msgspec
+from msgspec import Raw
 
 from mcp_era_wire.versions import Era
 
@@ -23,3 +24,17 @@ class Settings(msgspec.Struct, frozen=True):
     """How many bytes a line may have."""
     tells_stderr: bool = True
     """Whether the end of a child's stderr goes into the errors that its end causes."""
+    roots: Raw | None = None
+    """A ListRootsResult with the roots that the user has given."""
+    answer_timeout: float = 600.0
+    """How long a call waits for the host's answer to its questions."""
+    max_sessions: int = 2
+    """How many processes of the server there may be at once."""
+    one_process: bool = False
+    """Whether a server is never started again for the sake of a capability."""
+    strict_logs: bool = False
+    """Whether log messages pass only if every request that is open asked for them."""
+    most_parked: int = 256
+    """How many calls may wait for the host's answers."""
+    most_questions: int = 1024
+    """How many requests of a child may be open at once."""

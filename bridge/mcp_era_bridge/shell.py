@@ -9,14 +9,14 @@ import math
 import os
 import random
 import signal
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 import msgspec
 import trio
 
 from mcp_era_bridge import __version__, options, verdicts
 from mcp_era_bridge.child import HIGH_WATER, Child
-from mcp_era_bridge.effects import Finish, Keep, Outbox, StartChild
+from mcp_era_bridge.effects import EndChild, Finish, Keep, Outbox, StartChild
 from mcp_era_bridge.framing import LineCutter
 from mcp_era_bridge.guard import Guard
 from mcp_era_bridge.joint import Joint
@@ -28,6 +28,7 @@ from mcp_era_bridge.redaction import Redactor
 from mcp_era_bridge.settings import Settings
 from mcp_era_bridge.spawn import Command, NotStarted, Spawned, spawn
 from mcp_era_bridge.stderr import StderrSink
+from mcp_era_modern.request_state import Seal
 from mcp_era_wire.envelope import encode
 from mcp_era_wire.events import Severity
 from mcp_era_wire.versions import Era
@@ -75,15 +76,16 @@ class Shell:
             0,
             self._handle_host,
             # Cancellations and the end of the host must be seen even if the child takes nothing.
-            lambda: self._child.outlet if self._child is not None else None,
+            lambda: child.outlet if (child := self._child) is not None else None,
             high_water=HIGH_WATER,
             stall=_STALL,
         )
         self.host_fd = _private_stdout()
         """The descriptor that the host reads."""
         self._host_out = Outlet(self.host_fd, on_break=self._host_is_gone)
-        self._child: Child | None = None
-        self._wanted: int | None = None
+        self._processes: dict[int, _Process] = {}
+        """Those that are there or will be, by number."""
+        self._wishes: list[_Process] = []
         self._wish = trio.Event()
         self._timer = trio.CancelScope()
         self._finishing = trio.Event()
@@ -98,16 +100,14 @@ class Shell:
             nursery.start_soon(self._keep_time)
             nursery.start_soon(self._host_out.drain)
             nursery.start_soon(self._host_in.run, self._traffic)
-            nursery.start_soon(self._keep_child, first)
+            nursery.start_soon(self._keep_children, first)
             await self._finishing.wait()
             with self._calm:
-                await self._end_child()
+                await self._end_children(self._end_in_good_order)
                 with trio.move_on_after(_FLUSH):
                     await self._host_out.wait_empty()
-            child = self._child
-            if self._calm.cancel_called and child is not None:
-                await child.end(0, _HURRY)
-                await child.ended.wait()
+            if self._calm.cancel_called:
+                await self._end_children(_end_in_a_hurry)
             nursery.cancel_scope.cancel()
         self._guard.watch()
         self._log.count_noise()
@@ -125,30 +125,38 @@ class Shell:
             self._joint.host_ended(now)
         self._apply()
 
-    async def _keep_child(self, first: Spawned | str) -> None:
-        """Runs one process after the other, each when the joint wants it."""
-        number, start = 1, first
-        while True:
-            if isinstance(start, str):
-                self._joint.child_not_started(number, start)
-                self._apply()
-            else:
-                await self._live(number, start)
-            while self._wanted is None:
-                self._wish = trio.Event()
-                await self._wish.wait()
-            if self._finishing.is_set():
-                return  # nothing is started any more
-            number, self._wanted = self._wanted, None
+    async def _keep_children(self, first: Spawned | str) -> None:
+        """Runs the processes that the joint wants."""
+        async with trio.open_nursery() as nursery:
+            process = self._processes[1] = _Process(1, None)
+            nursery.start_soon(self._run_process, process, first)
+            while True:
+                while not self._wishes:
+                    self._wish = trio.Event()
+                    await self._wish.wait()
+                nursery.start_soon(self._run_process, self._wishes.pop(0), None)
+
+    async def _run_process(self, process: "_Process", start: Spawned | str | None) -> None:
+        """Starts a process, once that which it is to replace is gone, and runs it to its end."""
+        if process.instead_of is not None:
+            await process.instead_of.ended.wait()
+        if start is None and not (process.unwanted.is_set() or self._finishing.is_set()):
             try:
                 start = spawn(self._command)
-                self._guard.watch(start.pid)
             except NotStarted as error:
                 start = str(error)
+        if isinstance(start, str):
+            self._joint.child_not_started(process.number, start, trio.current_time())
+            self._apply()
+        elif start is not None:
+            await self._live(process, start)
+        del self._processes[process.number]
+        process.ended.set()
 
-    async def _live(self, number: int, spawned: Spawned) -> None:
+    async def _live(self, process: "_Process", spawned: Spawned) -> None:
+        number = process.number
         report = _Report(self._joint, self._apply, number)
-        self._child = child = Child(
+        process.child = child = Child(
             number,
             spawned,
             self._sink,
@@ -157,23 +165,36 @@ class Shell:
             most_line=self._settings.most_line,
             redact=self._redact,
         )
+        self._watch_groups()
         self._joint.child_started(number, trio.current_time())
         self._apply()
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(self._end_unwanted, child)
+            nursery.start_soon(self._end_unwanted, process, child)
             ending = await child.live(self._traffic)
             nursery.cancel_scope.cancel()
-        self._child = None
-        self._guard.watch()
+        process.child = None
+        self._watch_groups()
         self._joint.child_ended(number, ending, trio.current_time())
         self._apply()
 
-    async def _end_unwanted(self, child: Child) -> None:
-        """Ends a process in whose place the joint wants another one."""
-        while self._wanted is None:
-            self._wish = trio.Event()
-            await self._wish.wait()
+    async def _end_unwanted(self, process: "_Process", child: Child) -> None:
+        """Ends a process that the joint does not want any more."""
+        await process.unwanted.wait()
         await child.end(_RESTART_GRACE, _PATIENCE)
+
+    def _watch_groups(self) -> None:
+        """Tells the guard which processes there are."""
+        self._guard.watch(*(child.pid for child in self._children))
+
+    @property
+    def _child(self) -> Child | None:
+        """The process that takes the host's requests."""
+        process = self._processes.get(self._joint.process)
+        return process.child if process is not None else None
+
+    @property
+    def _children(self) -> list[Child]:
+        return [each.child for each in self._processes.values() if each.child is not None]
 
     async def _keep_time(self) -> None:
         while True:
@@ -209,13 +230,23 @@ class Shell:
         out = self._joint.out
         if out.to_host:
             self._write_to_host(out)
-        child = self._child
-        if out.to_child and child is not None and child.number == self._joint.process:
-            child.outlet.write(out.to_child)
-            out.to_child.clear()
+        if out.to_child:
+            child = self._child
+            if child is not None:
+                child.outlet.write(out.to_child)
+                out.to_child.clear()
+        if out.to_others:
+            self._write_to_others(out)
         if out.actions or out.noise or out.notes:
             self._apply_the_rest()
         self._set_timer()
+
+    def _write_to_others(self, out: Outbox) -> None:
+        for number, pieces in out.to_others.items():
+            process = self._processes.get(number)
+            if pieces and process is not None and process.child is not None:
+                process.child.outlet.write(pieces)
+                pieces.clear()
 
     def _write_to_host(self, out: Outbox) -> None:
         start = 0
@@ -238,9 +269,17 @@ class Shell:
         out.actions.clear()
         for action in actions:
             match action:
-                case StartChild(number):
-                    self._wanted = number
+                case StartChild(number, instead_of):
+                    old = self._processes.get(instead_of) if instead_of is not None else None
+                    if old is not None:
+                        old.unwanted.set()
+                    process = self._processes[number] = _Process(number, old)
+                    self._wishes.append(process)
                     self._wish.set()
+                case EndChild(number):
+                    unwanted = self._processes.get(number)
+                    if unwanted is not None:
+                        unwanted.unwanted.set()
                 case Keep(remembered):
                     self._cache.store(remembered)
                 case Finish(exit_code):
@@ -252,13 +291,31 @@ class Shell:
         self._joint.finish(0)
         self._apply()
 
-    async def _end_child(self) -> None:
-        child = self._child
-        if child is None:
-            return
+    async def _end_children(self, end: Callable[[Child], Awaitable[None]]) -> None:
+        async with trio.open_nursery() as nursery:
+            for child in self._children:
+                nursery.start_soon(end, child)
+
+    async def _end_in_good_order(self, child: Child) -> None:
         await child.last_words(_FLUSH)
         await child.end(_GRACE, _PATIENCE)
         await child.ended.wait()
+
+
+async def _end_in_a_hurry(child: Child) -> None:
+    await child.end(0, _HURRY)
+    await child.ended.wait()
+
+
+class _Process:
+    """One process of the server, from the wish for it to its end."""
+
+    def __init__(self, number: int, instead_of: "_Process | None") -> None:
+        self.number = number
+        self.instead_of = instead_of
+        self.child: Child | None = None
+        self.unwanted = trio.Event()
+        self.ended = trio.Event()
 
 
 class _Report:
@@ -290,6 +347,11 @@ def _private_stdout() -> int:
     return fd
 
 
+def _roots(uris: list[str]) -> msgspec.Raw | None:
+    """A ListRootsResult with the roots of the command line."""
+    return msgspec.Raw(encode({"roots": [{"uri": uri} for uri in uris]})) if uris else None
+
+
 _ERAS = {"auto": None, "modern": Era.MODERN, "legacy": Era.LEGACY}
 
 
@@ -302,6 +364,13 @@ def run(invocation: Invocation, command: Command, guard: Guard, first: Spawned |
         most_open=invocation.whole(options.MAX_REQUESTS),
         most_line=invocation.whole(options.MAX_LINE) << 20,
         tells_stderr=not invocation.flag(options.NO_STDERR_IN_ERRORS),
+        roots=_roots(invocation.texts(options.ROOT)),
+        answer_timeout=invocation.seconds(options.ANSWER_TIMEOUT),
+        max_sessions=invocation.whole(options.MAX_SESSIONS),
+        one_process=invocation.flag(options.ONE_PROCESS),
+        strict_logs=invocation.flag(options.STRICT_LOGS),
+        most_parked=invocation.whole(options.MAX_PARKED),
+        most_questions=invocation.whole(options.MAX_QUESTIONS),
     )
     sink = StderrSink()
     log = Log(
@@ -311,7 +380,9 @@ def run(invocation: Invocation, command: Command, guard: Guard, first: Spawned |
     )
     cache = verdicts.Cache(None if invocation.flag(options.NO_CACHE) else command)
     first_id = random.randint(LOWEST_FIRST_ID, HIGHEST_FIRST_ID)
-    joint = Joint(settings, first_id, BRIDGE_INFO, cache.load())
+    # Whoever has the key could make tokens of his own; it does not outlive this run.
+    seal = Seal(os.urandom(32), os.urandom(6).hex())
+    joint = Joint(settings, first_id, BRIDGE_INFO, seal, cache.load())
     blocking = os.get_blocking(1)
     os.set_blocking(1, False)
     shell = Shell(joint, settings, command, guard, log, cache)

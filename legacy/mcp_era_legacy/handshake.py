@@ -28,34 +28,40 @@ from mcp_era_wire.versions import (
     newest_common,
 )
 
-QUESTION_CAPABILITIES: Final = frozenset({"roots", "sampling", "elicitation"})
-"""The client capabilities that let a server ask its client something."""
-
 _NO_MEMBERS: Final = Raw(b"{}")
-_SINCE: Final = {"roots": "2024-11-05", "sampling": "2024-11-05", "elicitation": "2025-06-18"}
+_SINCE: Final = {
+    "elicitation": "2025-06-18",
+    "elicitation.form": "2025-06-18",
+    "elicitation.url": "2025-11-25",
+    "sampling.context": "2025-11-25",
+    "sampling.tools": "2025-11-25",
+}
+_NEVER: Final = frozenset({"tasks", f"extensions.{TASKS_EXTENSION}"})
 
 
-def client_capabilities(modern: Raw, questions: frozenset[str] = QUESTION_CAPABILITIES) -> bytes:
+def client_capabilities(modern: Raw, *, roots: bool = False) -> bytes:
     """Modern client capabilities as a legacy client declares them, as JSON.
 
-    `questions` are those of QUESTION_CAPABILITIES that can be put to the host; the others are not
-    declared, so that the server does without them instead of asking in vain. Tasks are never
-    declared: a client of ours hosts none. Whatever we do not know passes.
+    `roots` declares roots in any case: there are some that need no host. Tasks are never declared:
+    a client of ours hosts none. Whatever we do not know passes.
     """
     declared = members_of(modern) or {}
     declared.pop("tasks", None)
-    for name in QUESTION_CAPABILITIES - questions:
-        declared.pop(name, None)
-    if "roots" in declared:
+    if roots or "roots" in declared:
         declared["roots"] = Raw(b'{"listChanged":true}')
     _drop_tasks_extension(declared)
     return encode(declared)
 
 
-def effective_capabilities(declared: Members, version: str) -> frozenset[str]:
-    """Which of the declared question capabilities the negotiated `version` knows."""
-    return frozenset(
-        name for name in QUESTION_CAPABILITIES & declared.keys() if _SINCE[name] <= version
+def of_use(names: frozenset[str], version: str) -> frozenset[str]:
+    """Those of the capabilities, by name, that a child of revision `version` can make use of."""
+    return (
+        frozenset(
+            name
+            for name in names
+            if _SINCE.get(name, "") <= version and name.partition(".")[0] != "tasks"
+        )
+        - _NEVER
     )
 
 

@@ -10,158 +10,426 @@ from typing import Final
 import msgspec
 from msgspec import UNSET, Raw
 
+from mcp_era_legacy.call_lines import write_call
+from mcp_era_legacy.log_levels import ANSWER_WAIT as LEVEL_WAIT
+from mcp_era_legacy.log_levels import LogLevels
+from mcp_era_legacy.notices import cancelled_id, notice, progress_in, severity_of
+from mcp_era_legacy.questions import Asking, Questions
+from mcp_era_legacy.watches import Operation, Watches
 from mcp_era_wire import codes, methods
 from mcp_era_wire.envelope import (
     ABSENT,
-    UNREADABLE,
     Buffer,
     Id,
     Message,
     encode,
     error_line,
     notification_line,
+    request_line,
     result_line,
 )
 from mcp_era_wire.events import (
-    Asked,
+    NO_LEVEL,
     Call,
     ChildEvent,
     Completed,
+    Dropped,
     Failed,
-    Notified,
+    Logged,
     Progressed,
+    Question,
+    Refused,
     Server,
     Stray,
 )
+from mcp_era_wire.levels import LOG_LEVELS
 from mcp_era_wire.members import members_of
-from mcp_era_wire.versions import PROGRESS_TOKEN_KEY
 
-_COMPLETION_CONTEXT_SINCE: Final = "2025-06-18"
-_METHOD_JSON: Final = {
-    method: encode(method)
-    for method in (
-        methods.TOOLS_LIST,
-        methods.TOOLS_CALL,
-        methods.PROMPTS_LIST,
-        methods.PROMPTS_GET,
-        methods.RESOURCES_LIST,
-        methods.RESOURCE_TEMPLATES_LIST,
-        methods.RESOURCES_READ,
-        methods.COMPLETE,
-    )
-}
+_MOST_LATE: Final = 64
 
 
-class _Progress(msgspec.Struct, frozen=True):
-    token: int = msgspec.field(name=PROGRESS_TOKEN_KEY)
-    progress: int | float
+class _Levelling(msgspec.Struct, frozen=True):
+    """A `logging/setLevel` under way, and the call that waits for its answer."""
 
-
-_read_progress: Final = msgspec.json.Decoder(_Progress).decode
+    call: Call | None
+    until: float
 
 
 class LegacyPeer:
     """The session with one child process, from the answer to `initialize` on.
 
-    Lines for the child are appended to `to_child`, in pieces. The ids of calls count up from 1 and
-    none is used twice in the session (2025-11-25, basic, Requests).
+    Lines for the child are appended to `to_child`, in pieces. What happens other than in answer to
+    a line of the child is left in `events`. Ids count up from 1 and none is used twice in the
+    session (2025-11-25, basic, Requests). Times are in seconds.
     """
 
-    def __init__(self, to_child: list[Buffer], server: Server) -> None:
+    def __init__(
+        self,
+        to_child: list[Buffer],
+        server: Server,
+        asking: Asking,
+        *,
+        strict_logs: bool = False,
+    ) -> None:
         self._to_child = to_child
         self._version = server.version
-        self._call_id = 0
+        self._strict_logs = strict_logs
+        self._last_id = 0
         self._calls: dict[int, Call] = {}
+        self._waiting: dict[Call, None] = {}
+        """Calls that have not been written to the child yet."""
+        self.events: list[ChildEvent] = []
+        self._questions = Questions(to_child, self.events, self._calls, server.version, asking)
+        self._levels = LogLevels("logging" in (members_of(server.capabilities) or {}))
+        self._levelling: dict[int, _Levelling] = {}
+        self._watches = Watches()
+        self._operations: dict[int, Operation] = {}
+        self._late_operations: dict[int, Operation] = {}
+        self._at_ease = True
+        """Whether a call that wants no log messages starts at once, and nobody minds."""
 
     @property
-    def calls(self) -> int:
-        """How many calls the child has not answered yet."""
-        return len(self._calls)
+    def open_questions(self) -> int:
+        """How many questions of the child are not answered yet."""
+        return len(self._questions)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no call is under way here, or waits for the host."""
+        return not self._calls and not self._waiting
+
+    @property
+    def deadline(self) -> float | None:
+        """When `passed` wants to be called."""
+        if self._at_ease and not self._levelling and not self._operations:
+            return None
+        times = [self._questions.deadline]
+        if self._levelling:
+            times.append(next(iter(self._levelling.values())).until)
+        if self._operations:
+            times.append(next(iter(self._operations.values())).until)
+        due = [time for time in times if time is not None]
+        return min(due) if due else None
 
     def open(self) -> None:
         """Tells the child that the handshake is done; calls may follow."""
         self._to_child.append(notification_line(methods.INITIALIZED))
 
-    def begin(self, call: Call) -> None:
-        """Sends a call."""
-        self._call_id = id = self._call_id + 1
+    # The way of a call to the child --------------------------------------------------------------
+
+    def begin(self, call: Call, now: float) -> None:
+        """Sends a call, at once or as soon as it may."""
+        if self._at_ease and call.log_level < 0:
+            self._write(call)
+        else:
+            self._waiting[call] = None
+            self._after_roots(call, now)
+            self._look(now)
+
+    def _after_roots(self, call: Call, now: float) -> None:
+        """First of all the child gets the roots that it waits for, if the call can bring them."""
+        stray = self._questions.stray
+        if not stray.is_idle:
+            carried = stray.carried_by(call)
+            for question in carried:
+                self._questions.carry(question, call)
+            if carried:
+                return  # it goes on once the host has answered
+            if stray.coaxes_for(call, now):
+                self._to_child.append(notification_line(methods.ROOTS_LIST_CHANGED))
+                return
+        self._after_others(call, now)
+
+    def _after_others(self, call: Call, now: float) -> None:
+        """Then it waits for other calls, if that tells who asks."""
+        if self._questions.attribution.admits(call, now):
+            self._after_level(call, now)
+
+    def _after_level(self, call: Call, now: float) -> None:
+        """Then the child is told how much it shall log for it."""
+        if call.log_level >= 0:
+            id = self._set_level(call.log_level, call, now)
+            if id is not None:
+                return
+        self._start(call, now)
+
+    def _set_level(self, level: int, call: Call | None, now: float) -> int | None:
+        """Sends `logging/setLevel` if it is due; its id if `call` is to wait for the answer."""
+        step = self._levels.needed(level, now)
+        if step is None:
+            return None
+        params = encode({"level": LOG_LEVELS[step.level]})
+        id = self._request(methods.SET_LEVEL, params)
+        if not step.awaited:
+            return None
+        self._levelling[id] = _Levelling(call, now + LEVEL_WAIT)
+        return id if call is not None else None
+
+    def _start(self, call: Call, now: float) -> None:
+        del self._waiting[call]
+        if call.log_level >= 0:
+            self._levels.begin(call.log_level)
+        self._questions.stray.written(now)
+        self._write(call)
+        self._questions.attribution.started(call)
+
+    def _write(self, call: Call) -> None:
+        self._last_id = id = self._last_id + 1
         call.child_id = id
         self._calls[id] = call
-        params = call.params
-        if call.progress_token is not None:
-            # Our id is unique in the session, so it serves as the token too.
-            meta = members_of(params.get("_meta")) or {}
-            meta[PROGRESS_TOKEN_KEY] = Raw(b"%d" % id)
-            params["_meta"] = Raw(encode(meta))
-        if call.method == methods.COMPLETE:
-            self._fit_completion(call)
-        method = _METHOD_JSON.get(call.method) or encode(call.method)
-        if not params:
-            self._to_child.append(b'{"jsonrpc":"2.0","id":%d,"method":%b}\n' % (id, method))
-            return
-        head = b'{"jsonrpc":"2.0","id":%d,"method":%b,"params":' % (id, method)
-        self._to_child += (head, encode(params), b"}\n")
+        write_call(self._to_child, id, call, self._version)
 
-    def _fit_completion(self, call: Call) -> None:
-        """Takes out what `completion/complete` had not yet before 2025-06-18."""
-        if self._version >= _COMPLETION_CONTEXT_SINCE:
-            return
-        call.params.pop("context", None)
-        ref = members_of(call.params.get("ref"))
-        if ref is not None and ref.pop("title", None) is not None:
-            call.params["ref"] = Raw(encode(ref))
+    def _request(self, method: str, params: bytes) -> int:
+        """Sends a request of our own."""
+        self._last_id = id = self._last_id + 1
+        self._to_child.append(request_line(id, method, params))
+        return id
 
-    def cancel(self, call: Call, reason: Raw | None) -> None:
-        """Tells the child that nobody waits for a call any more. Its answer will be a Stray."""
-        if self._calls.pop(call.child_id, None) is None:
+    # What becomes of a call ----------------------------------------------------------------------
+
+    def cancel(self, call: Call, reason: Raw | None, now: float) -> None:
+        """Nobody waits for a call any more. If the child knows it, its answer will be a Stray."""
+        call.cancelled = True
+        if call in self._waiting:
+            self._forget_waiting(call)
+            self._over(call, now)
             return
+        if self._calls.get(call.child_id) is not call:
+            if call.asked:
+                # It has ended, with something that it asked still before the host.
+                self._questions.call_over(call, now)
+                self._look(now)
+            return
+        del self._calls[call.child_id]
+        self._questions.call_cancelled(call, now)
+        # What it carries is answered first: the child may wait for that before it listens.
+        self._end(call, now)
         params: dict[str, object] = {"requestId": call.child_id}
         if reason is not None:
             params["reason"] = reason
         self._to_child.append(notification_line(methods.CANCELLED, encode(params)))
+        self._look(now)
+
+    def _forget_waiting(self, call: Call) -> None:
+        del self._waiting[call]
+        self._questions.attribution.drop(call)
+        self._questions.stray.drop(call)
+
+    def park(self, call: Call, now: float) -> None:
+        """The leg of a call was answered: it waits for the host's next one."""
+        if not self.has(call):
+            return
+        if call.log_level >= 0 and call.child_id:
+            self._levels.end(call.log_level, now)
+        self._questions.call_parked(call, now)
+        self._look(now)
+
+    def resume(self, call: Call, now: float) -> None:
+        """The next leg of a call has begun, with its own log level."""
+        if not self.has(call):
+            return
+        self._questions.call_resumed(call)
+        if call.log_level >= 0 and call.child_id:
+            self._set_level(call.log_level, None, now)
+            self._levels.begin(call.log_level)
+        self._look(now)
+
+    def has(self, call: Call) -> bool:
+        """Whether a call is under way here, or waits."""
+        return call in self._waiting or self._calls.get(call.child_id) is call
+
+    def proceed(self, call: Call, now: float) -> None:
+        """A call has brought the child its roots: now it starts itself."""
+        if call in self._waiting:
+            self._after_others(call, now)
+            self._look(now)
+
+    def begin_again(self, call: Call, now: float) -> None:
+        """Sends a call that has been answered once more, under a new id."""
+        call.child_id = 0
+        self.begin(call, now)
+
+    def _over(self, call: Call, now: float) -> None:
+        """A call has ended in one way or another."""
+        self._end(call, now)
+        self._look(now)
+
+    def _end(self, call: Call, now: float) -> None:
+        if call.log_level >= 0 and call.child_id and not call.parked:
+            self._levels.end(call.log_level, now)
+        call.log_level = NO_LEVEL
+        if call.asked or not self._at_ease:
+            self._questions.stray.heard(bool(self._calls), now)
+            self._questions.call_over(call, now)
+
+    def _look(self, now: float) -> None:
+        """Starts what need not wait any longer."""
+        attribution = self._questions.attribution
+        while free := attribution.released(now):
+            for call in free:
+                if call in self._waiting:
+                    self._after_level(call, now)
+        self._at_ease = self._questions.is_idle
+
+    def passed(self, now: float) -> None:
+        """Time went by."""
+        call = self._questions.passed(now)
+        if call is not None and call in self._waiting:
+            self._after_others(call, now)
+        while self._levelling:
+            id, levelling = next(iter(self._levelling.items()))
+            if now < levelling.until:
+                break
+            del self._levelling[id]
+            self._levels.silent()
+            self._level_is_set(levelling, now)
+        while self._operations:
+            id, operation = next(iter(self._operations.items()))
+            if now < operation.until:
+                break
+            del self._operations[id]
+            self._late_operations[id] = operation
+            if len(self._late_operations) > _MOST_LATE:
+                del self._late_operations[next(iter(self._late_operations))]
+            self._settled(operation, False, now)
+        self._look(now)
+
+    def _level_is_set(self, levelling: _Levelling, now: float) -> None:
+        call = levelling.call
+        if call is not None and call in self._waiting:
+            self._start(call, now)
+
+    # Questions -----------------------------------------------------------------------------------
+
+    def answer(self, question: Question, answer: Raw, now: float) -> None:
+        """The host answered a question of the child."""
+        self._questions.answer(question, answer)
+        self._look(now)
+
+    def refuse(self, question: Question, code: int, message: str) -> None:
+        """The host cannot be asked this."""
+        self._questions.refuse(question, code, message)
+
+    def give_up(self, question: Question) -> None:
+        """Nobody will answer this."""
+        self._questions.give_up(question)
+
+    def leave(self, call: Call, now: float) -> None:
+        """Nobody will answer what a call has asked, but it may go on and end for itself."""
+        self._questions.leave(call)
+        self._look(now)
+
+    # Resources -----------------------------------------------------------------------------------
+
+    def watch(self, uri: str, now: float) -> None:
+        """A stream of the host wants to hear of changes of a resource; see Watched."""
+        operation, watched = self._watches.open(uri, now)
+        self._operate(operation)
+        if watched is not None:
+            self.events.append(watched)
+
+    def unwatch(self, uri: str, now: float) -> None:
+        """A stream of the host does not want to hear of them any more."""
+        self._operate(self._watches.close(uri, now))
+
+    def _settled(self, operation: Operation, succeeded: bool, now: float) -> None:
+        following, watched = self._watches.settled(operation, succeeded, now)
+        self._operate(following)
+        if watched is not None:
+            self.events.append(watched)
+
+    def _operate(self, operation: Operation | None) -> None:
+        if operation is not None:
+            subscribes = operation.subscribes
+            method = methods.RESOURCES_SUBSCRIBE if subscribes else methods.RESOURCES_UNSUBSCRIBE
+            self._operations[self._request(method, encode({"uri": operation.uri}))] = operation
+
+    # Everything else -----------------------------------------------------------------------------
 
     def notify(self, method: str, params: bytes) -> None:
         """Passes a notification on."""
         self._to_child.append(notification_line(method, params))
 
-    def answer(self, id: Id, result: bytes) -> None:
-        """Answers a request of the child."""
-        self._to_child.append(result_line(id, result))
-
-    def refuse(self, id: Id, code: int, message: str) -> None:
-        """Answers a request of the child with an error."""
-        self._to_child.append(error_line(id, code, message))
-
-    def receive(self, message: Message) -> ChildEvent | None:
+    def receive(self, message: Message, now: float) -> ChildEvent | None:
         """Takes one message of the child. None means that it has been dealt with here."""
         id = message.id
         if message.method is UNSET:
             call = self._calls.pop(id, None) if type(id) is int else self._call_of_text(id)
             if call is None:
-                return Stray(message)
+                return self._other_answer(message, now)
+            if call.log_level >= 0 or call.asked or not self._at_ease:
+                self._over(call, now)
             if message.error is ABSENT or not message.is_failure:
                 return Completed(call, message.result)
             return Failed(call, message.error)
+        if not self._at_ease:
+            self._questions.stray.heard(bool(self._calls), now)
         if id is UNSET:
-            if message.method == methods.PROGRESS:
-                return self._progress(message.params)
-            return Notified(message.method, message.params)
+            return self._notification(message.method, message.params)
         if message.method == methods.PING:
             # Also before `initialized`: the receiver must respond promptly (utilities/ping).
-            self.answer(id, b"{}")
+            self._to_child.append(result_line(id, b"{}"))
             return None
-        return Asked(id, message.method, message.params)
+        if message.method in methods.QUESTIONS:
+            self._questions.asked(id, message.method, message.params, now)
+            self._look(now)
+            return None
+        why = f"{message.method} is not supported by this client"
+        self._to_child.append(error_line(id, codes.METHOD_NOT_FOUND, why))
+        return Refused(message.method, why)
+
+    def _other_answer(self, message: Message, now: float) -> ChildEvent | None:
+        """A response to a request of our own, or to none that is open."""
+        id = message.id
+        if isinstance(id, str) and len(id) < 20 and id.isascii() and id.isdigit():
+            id = int(id)
+        if isinstance(id, int):
+            levelling = self._levelling.pop(id, None)
+            if levelling is not None:
+                self._levels.answered()
+                self._level_is_set(levelling, now)
+                self._look(now)
+                return None
+            operation = self._operations.pop(id, None) or self._late_operations.pop(id, None)
+            if operation is not None:
+                self._settled(operation, not message.is_failure, now)
+                return None
+            self._questions.cancelled_call_answered(id, now)
+            self._look(now)
+        return Stray(message)
+
+    def _notification(self, method: str, params: Raw) -> ChildEvent | None:
+        if method == methods.PROGRESS:
+            return self._progress(params)
+        if method == methods.LOG_MESSAGE:
+            wanted = self._is_wanted(severity_of(params))
+            return Logged(params) if wanted else Dropped(method)
+        if method == methods.CANCELLED:
+            id = cancelled_id(params)
+            # Ours are not the child's to cancel.
+            withdrawn = id is not None and self._questions.withdrawn(id)
+            return None if withdrawn else Dropped(method)
+        return notice(method, params)
 
     def _progress(self, params: Raw) -> ChildEvent | None:
         """Progress of a call that is under way and asked for it; of any other it is nobody's."""
-        try:
-            read = _read_progress(params)
-        except UNREADABLE:
-            return None
-        call = self._calls.get(read.token)
-        if call is None or call.progress_token is None:
+        read = progress_in(params)
+        call = self._calls.get(read.token) if read is not None else None
+        if read is None or call is None or call.progress_token is None:
             return None
         return Progressed(call, read.progress, params)
+
+    def _is_wanted(self, severity: int) -> bool:
+        """Whether a request under way asked for such messages (server/utilities/logging)."""
+        if severity < self._levels.lowest:
+            return False
+        return not self._strict_logs or self._all_want(severity)
+
+    def _all_want(self, severity: int) -> bool:
+        """Whether every call under way asked for messages of this severity."""
+        return all(
+            0 <= call.log_level <= severity for call in self._calls.values() if not call.parked
+        )
 
     def _call_of_text(self, id: object) -> Call | None:
         """A child that echoes our integer as a string means the same request."""
@@ -169,17 +437,21 @@ class LegacyPeer:
             return self._calls.pop(int(id), None)
         return None
 
-    def give_up(self, id: Id) -> Call | None:
+    def give_up_call(self, id: Id, now: float) -> Call | None:
         """Takes the call out that the child knows as `id`: its answer cannot be read."""
-        return self._calls.pop(id, None) if isinstance(id, int) else self._call_of_text(id)
+        call = self._calls.pop(id, None) if isinstance(id, int) else self._call_of_text(id)
+        if call is not None:
+            self._over(call, now)
+        return call
 
-    def lost(self) -> list[Call]:
-        """The child is gone: the calls that it will never answer."""
+    def lost_answers(self, now: float) -> list[Call]:
+        """Takes all calls out that the child has: it may have answered any of them."""
         calls = list(self._calls.values())
         self._calls.clear()
+        for call in calls:
+            self._over(call, now)
         return calls
 
-
-def unknown_request(method: str) -> tuple[int, str]:
-    """Code and message for a request of the child that its client does not know."""
-    return codes.METHOD_NOT_FOUND, f"{method} is not supported by this client"
+    def lost(self) -> list[Call]:
+        """The child is gone: the calls that it will not answer any more."""
+        return [*self._calls.values(), *self._waiting]

@@ -9,16 +9,17 @@ from typing import Final
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
-from mcp_era_modern.requests import RULES, UNKNOWN
+from mcp_era_modern.refusal import Refusal
 from mcp_era_wire import codes, methods
-from mcp_era_wire.envelope import UNREADABLE, encode
+from mcp_era_wire.capabilities import Required, covers
+from mcp_era_wire.envelope import UNREADABLE, encode, read_error_head
 from mcp_era_wire.events import Call
 from mcp_era_wire.members import members_of
 
 SOURCE: Final = "mcp-bridge"
 """`data.source` of errors that the bridge makes itself, so that none looks like the child's."""
 
-_URL_ELICITATION: Final[dict[str, object]] = {"elicitation": {"url": {}}}
+_URL_ELICITATION: Final[Required] = {"elicitation": {"url": {}}}
 
 
 class ErrorObject(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -83,8 +84,7 @@ def _wrapped(error: ErrorObject) -> ErrorObject:
 
 def _url_elicitation(call: Call, error: ErrorObject) -> ErrorObject:
     """-32021 if the request did not declare what the child needs (basic/index)."""
-    rule = RULES.get(call.method, UNKNOWN)
-    if rule.takes_input and not _declares_url_elicitation(call.capabilities):
+    if call.method in methods.TAKES_INPUT and not covers(call.capabilities, _URL_ELICITATION):
         return ErrorObject(
             codes.MISSING_REQUIRED_CLIENT_CAPABILITY,
             error.message,
@@ -93,6 +93,48 @@ def _url_elicitation(call: Call, error: ErrorObject) -> ErrorObject:
     return _wrapped(error)
 
 
-def _declares_url_elicitation(capabilities: Raw) -> bool:
-    declared = members_of(capabilities) or {}
-    return "url" in (members_of(declared.get("elicitation")) or {})
+class _Elicitation(msgspec.Struct, frozen=True):
+    message: str
+    url: str
+    elicitation_id: str = msgspec.field(default="", name="elicitationId")
+
+
+class _Elicitations(msgspec.Struct, frozen=True):
+    elicitations: list[_Elicitation]
+
+
+_read_elicitations: Final = msgspec.json.Decoder(_Elicitations).decode
+
+
+def wanted_urls(call: Call, error: Raw) -> list[tuple[Raw, str]]:
+    """What the user must have done before the child takes a call: the params of an elicitation in
+    URL mode, and its elicitationId, for each (2025-11-25, schema.ts, URLElicitationRequiredError).
+
+    Nothing if that is not what `error` says, or if the host cannot be asked it.
+    """
+    head = read_error_head(error)
+    if head.code != codes.LEGACY_URL_ELICITATION_REQUIRED or call.method not in methods.TAKES_INPUT:
+        return []
+    if not covers(call.capabilities, _URL_ELICITATION):
+        return []
+    try:
+        wanted = _read_elicitations(head.data).elicitations
+    except UNREADABLE:
+        return []
+    return [
+        (
+            Raw(encode({"mode": "url", "message": each.message, "url": each.url})),
+            each.elicitation_id,
+        )
+        for each in wanted
+    ]
+
+
+def capability_refusal(required: Required | None, detail: str) -> Refusal:
+    """-32021 for a call that failed for want of a capability (basic/index, Per-request protocol
+    fields). `detail` is what the child said."""
+    return Refusal(
+        codes.MISSING_REQUIRED_CLIENT_CAPABILITY,
+        "The server asked for a capability that this request did not declare",
+        {"requiredCapabilities": required or {}, "detail": detail},
+    )

@@ -10,6 +10,8 @@ import msgspec
 from msgspec import Raw
 
 from mcp_era_wire.envelope import UNREADABLE, Id, encode
+from mcp_era_wire.events import NO_LEVEL
+from mcp_era_wire.levels import SEVERITY
 from mcp_era_wire.members import is_implementation, is_object, members_of, string_of
 from mcp_era_wire.versions import (
     CLIENT_CAPABILITIES_KEY,
@@ -20,18 +22,6 @@ from mcp_era_wire.versions import (
     PROTOCOL_VERSION_KEY,
     RELATED_TASK_KEY,
 )
-
-LOG_LEVELS: Final = (
-    "debug",
-    "info",
-    "notice",
-    "warning",
-    "error",
-    "critical",
-    "alert",
-    "emergency",
-)
-"""Least severe first (server/utilities/logging, Log Levels)."""
 
 _read_token = msgspec.json.Decoder(Id).decode
 _MOST_KEY: Final = 4096
@@ -51,7 +41,7 @@ class RequestMeta(msgspec.Struct, frozen=True):
     version: str = ""
     capabilities: Raw = NO_MEMBERS
     client_info: Raw | None = None
-    log_level: str | None = None
+    log_level: int = NO_LEVEL
     bad_log_level: bool = False
     progress_token: Id | None = None
     bad_progress_token: bool = False
@@ -81,7 +71,7 @@ def read_request_meta(meta: Raw | None) -> RequestMeta:
         return RequestMeta(missing=CLIENT_CAPABILITIES_KEY, version=version)
     client_info = members.pop(CLIENT_INFO_KEY, None)
     level = members.pop(LOG_LEVEL_KEY, None)
-    log_level = string_of(level)
+    log_level = SEVERITY.get(string_of(level) or "", NO_LEVEL)
     token = members.pop(PROGRESS_TOKEN_KEY, None)
     progress_token = _token(token)
     members.pop(RELATED_TASK_KEY, None)
@@ -91,7 +81,7 @@ def read_request_meta(meta: Raw | None) -> RequestMeta:
         # Display data: one that is malformed is ignored, not refused.
         client_info=client_info if is_implementation(client_info) else None,
         log_level=log_level,
-        bad_log_level=level is not None and log_level not in LOG_LEVELS,
+        bad_log_level=level is not None and log_level == NO_LEVEL,
         progress_token=progress_token,
         bad_progress_token=token is not None and progress_token is None,
         rest=Raw(encode(members)) if members else None,

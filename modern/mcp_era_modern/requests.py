@@ -31,7 +31,6 @@ REMOVED: Final = frozenset(
 
 NOT_BRIDGED: Final = frozenset(
     {
-        methods.SUBSCRIPTIONS_LISTEN,
         methods.TASKS_GET,
         methods.TASKS_UPDATE,
         methods.TASKS_CANCEL,
@@ -105,8 +104,10 @@ class Rule(msgspec.Struct, frozen=True, gc=False):
     check: Callable[[Members], str | None]
     takes_input: bool = False
     """May be answered `input_required` (basic/patterns/mrtr, Supported Requests)."""
-    is_discover: bool = False
+    is_served_here: bool = False
     """Is answered by the face itself."""
+    is_stream: bool = False
+    """Is not answered before it ends."""
 
 
 def _no_check(params: Members) -> None:
@@ -114,13 +115,13 @@ def _no_check(params: Members) -> None:
 
 
 RETRY_MEMBERS: Final = frozenset({"inputResponses", "requestState", "task"})
-"""Members of a method that takes input which mean something else to a legacy child, or nothing."""
+"""Members that mean something else to a legacy child, or nothing."""
 
 UNKNOWN: Final = Rule(_no_check)
 """The rule of any other method: it passes as it is."""
 
 RULES: Final[dict[str, Rule]] = {
-    methods.DISCOVER: Rule(_no_check, is_discover=True),
+    methods.DISCOVER: Rule(_no_check, is_served_here=True),
     methods.TOOLS_LIST: Rule(_check_list),
     methods.PROMPTS_LIST: Rule(_check_list),
     methods.RESOURCES_LIST: Rule(_check_list),
@@ -129,4 +130,5 @@ RULES: Final[dict[str, Rule]] = {
     methods.PROMPTS_GET: Rule(_check_get_prompt, takes_input=True),
     methods.RESOURCES_READ: Rule(_check_read, takes_input=True),
     methods.COMPLETE: Rule(_check_complete),
+    methods.SUBSCRIPTIONS_LISTEN: Rule(_no_check, is_served_here=True, is_stream=True),
 }

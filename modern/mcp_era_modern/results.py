@@ -14,7 +14,14 @@ from msgspec import UNSET, Raw, UnsetType
 
 from mcp_era_wire import methods
 from mcp_era_wire.envelope import ABSENT, UNREADABLE, Buffer, encode
-from mcp_era_wire.members import Members, is_implementation, is_object, members_of, open_object
+from mcp_era_wire.members import (
+    Members,
+    is_implementation,
+    is_object,
+    members_of,
+    open_object,
+    string_of,
+)
 from mcp_era_wire.versions import RELATED_TASK_KEY, SERVER_INFO_KEY
 
 CACHEABLE: Final = frozenset(
@@ -207,6 +214,19 @@ def mended_tool(tool: Raw) -> Raw:
     if output is not None and not is_object(output):
         del members["outputSchema"]
     return Raw(encode(members))
+
+
+def failure_text(result: Raw) -> str | None:
+    """What a tool said that failed (`isError`), or None if it did not fail."""
+    members = members_of(result) or {}
+    if bytes(members.get("isError", ABSENT)) != b"true":
+        return None
+    try:
+        blocks = _read_values(members.get("content", ABSENT))
+    except UNREADABLE:
+        return ""
+    texts = (string_of((members_of(block) or {}).get("text")) for block in blocks)
+    return "\n".join(text for text in texts if text is not None)
 
 
 def _mend_call(members: Members) -> None:

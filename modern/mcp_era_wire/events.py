@@ -8,7 +8,7 @@ era's wire format.
 """
 
 import enum
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import msgspec
 from msgspec import Raw
@@ -16,14 +16,19 @@ from msgspec import Raw
 from mcp_era_wire.envelope import Id, Message
 from mcp_era_wire.members import Members
 
+NO_LEVEL: Final = -1
+"""Stands for the log level of a request that wants no log messages."""
+
 
 class Call(msgspec.Struct, gc=False, eq=False):
-    """*Begins*: one request of the host on its way to a child and back.
+    """*Begins*: one operation of the host on its way to a child and back.
 
-    `id` is the host's. `params` are without the era's own fields. `capabilities` is what the
-    request declares, in the modern spelling. `progress_token` is the host's, None if it wants no
-    progress; `progress` is the last value that it got. `child_id` is the peer's, and 0 until the
-    call is written to the child.
+    `id` is the host's, that of the newest leg. `params` are without the era's own fields.
+    `capabilities` is what the newest leg declares, in the modern spelling. `progress_token` is the
+    host's, None if it wants no progress; `progress` is the last value that it got. `log_level` is
+    an index of LOG_LEVELS or NO_LEVEL. `child_id` is the peer's, and 0 until the call is written to
+    the child. `asked` tells that a question of the child was put down to it, `parked` that no leg
+    of the host waits for it at the moment, `cancelled` that the host wants to hear no more of it.
     """
 
     id: Id
@@ -31,8 +36,29 @@ class Call(msgspec.Struct, gc=False, eq=False):
     params: Members
     capabilities: Raw
     progress_token: Id | None = None
+    log_level: int = NO_LEVEL
     child_id: int = 0
     progress: float | None = None
+    asked: bool = False
+    parked: bool = False
+    cancelled: bool = False
+
+
+class Question(msgspec.Struct, eq=False):
+    """A request of the child that the host has to answer: sampling, elicitation or roots.
+
+    `id` is the child's. `call` is its messenger: the call that carries it to the host. `certain`
+    tells that it is the one which caused it, and not a guess. `candidates` are the calls that could
+    have caused it when it came, oldest first. `shown` tells that it has been put to the host.
+    """
+
+    id: Id
+    method: str
+    params: Raw
+    call: Call | None = None
+    certain: bool = False
+    candidates: tuple[Call, ...] = ()
+    shown: bool = False
 
 
 class Completed(msgspec.Struct, frozen=True, gc=False):
@@ -58,18 +84,62 @@ class Progressed(msgspec.Struct, frozen=True, gc=False):
 
 
 class Asked(msgspec.Struct, frozen=True):
-    """The child sent a request of its own. `id` is the child's."""
+    """A question is *asked*: `question.call` is to carry it to the host."""
 
-    id: Id
+    question: Question
+
+
+class Withdrawn(msgspec.Struct, frozen=True):
+    """The child does not want to know any more."""
+
+    question: Question
+
+
+class Refused(msgspec.Struct, frozen=True):
+    """The child sent a request that was answered with an error on the spot; `why` is for people."""
+
+    method: str
+    why: str
+
+
+class Logged(msgspec.Struct, frozen=True, gc=False):
+    """The child *logs*, and a request that is under way asked for messages of that severity."""
+
+    params: Raw
+
+
+class Changed(msgspec.Struct, frozen=True, gc=False):
+    """Something *changed*: a list, or the resource `uri`. `method` is the notification's."""
+
     method: str
     params: Raw
+    uri: str | None = None
+
+
+class Watched(msgspec.Struct, frozen=True):
+    """The child will tell of changes of the resource `uri`, or (not `accepted`) will not."""
+
+    uri: str
+    accepted: bool
+
+
+class ElicitationCompleted(msgspec.Struct, frozen=True):
+    """The interaction behind a URL that the user was sent to is over."""
+
+    elicitation_id: str
 
 
 class Notified(msgspec.Struct, frozen=True):
-    """The child sent a notification that belongs to no call."""
+    """The child sent a notification that belongs to no call and that we do not know."""
 
     method: str
     params: Raw
+
+
+class Dropped(msgspec.Struct, frozen=True, gc=False):
+    """The child sent a notification that nobody wants to hear."""
+
+    method: str
 
 
 class Stray(msgspec.Struct, frozen=True):
@@ -78,7 +148,87 @@ class Stray(msgspec.Struct, frozen=True):
     message: Message
 
 
-ChildEvent: TypeAlias = Completed | Failed | Progressed | Asked | Notified | Stray
+ChildEvent: TypeAlias = (
+    Completed
+    | Failed
+    | Progressed
+    | Asked
+    | Withdrawn
+    | Refused
+    | Logged
+    | Changed
+    | Watched
+    | ElicitationCompleted
+    | Notified
+    | Dropped
+    | Stray
+)
+
+
+class LegEnded(msgspec.Struct, frozen=True):
+    """A leg was answered without the child's doing: `call.parked`, or with an answer that the child
+    had given before. `id` is the leg's."""
+
+    call: Call
+    id: Id
+
+
+class QuestionRefused(msgspec.Struct, frozen=True):
+    """A question is *refused*: the host has not declared that it can be asked such a thing."""
+
+    question: Question
+    code: int
+    message: str
+
+
+class QuestionDropped(msgspec.Struct, frozen=True):
+    """Nobody will answer a question any more."""
+
+    question: Question
+
+
+class CallExpired(msgspec.Struct, frozen=True):
+    """The host has left the questions of a parked call unanswered for too long. `certain` tells
+    that the call caused one of them."""
+
+    call: Call
+    certain: bool
+
+
+class CallReissued(msgspec.Struct, frozen=True):
+    """A call that the child refused for the time being is to be sent to it again."""
+
+    call: Call
+
+
+class StreamEnded(msgspec.Struct, frozen=True):
+    """We have ended the stream `id` of the host."""
+
+    id: Id
+
+
+class WatchOpened(msgspec.Struct, frozen=True):
+    """A stream of the host holds `uri` from now on."""
+
+    uri: str
+
+
+class WatchClosed(msgspec.Struct, frozen=True):
+    """A stream of the host holds `uri` no more."""
+
+    uri: str
+
+
+HostEvent: TypeAlias = (
+    LegEnded
+    | QuestionRefused
+    | QuestionDropped
+    | CallExpired
+    | CallReissued
+    | StreamEnded
+    | WatchOpened
+    | WatchClosed
+)
 
 
 class Server(msgspec.Struct, frozen=True):

@@ -100,3 +100,11 @@ NOTIFICATIONS: Final = frozenset(
     }
 )
 """Every notification of either era."""
+
+
+TAKES_INPUT: Final = frozenset({TOOLS_CALL, PROMPTS_GET, RESOURCES_READ})
+"""The methods that may be answered `input_required` (basic/patterns/mrtr, Supported Requests): only
+they can make a server ask its client something."""
+
+QUESTIONS: Final = frozenset({ROOTS_LIST, CREATE_MESSAGE, ELICIT})
+"""What a server may ask its client."""

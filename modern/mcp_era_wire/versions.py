@@ -31,6 +31,7 @@ CLIENT_INFO_KEY: Final = META_PREFIX + "clientInfo"
 CLIENT_CAPABILITIES_KEY: Final = META_PREFIX + "clientCapabilities"
 LOG_LEVEL_KEY: Final = META_PREFIX + "logLevel"
 SERVER_INFO_KEY: Final = META_PREFIX + "serverInfo"
+SUBSCRIPTION_ID_KEY: Final = META_PREFIX + "subscriptionId"
 RELATED_TASK_KEY: Final = META_PREFIX + "related-task"
 TASKS_EXTENSION: Final = META_PREFIX + "tasks"
 

@@ -1,0 +1,195 @@
+"""One session with a legacy child process, joined to the face of the modern host.
+
+Lives here: what the child says on its way to the host. Does not: which session a request belongs to
+(bridged.py), either era's wire format (modern/, legacy/). Spec 2025-11-25, basic/lifecycle.
+"""
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from msgspec import UNSET, Raw
+
+from mcp_era_bridge.child_lines import read_child_line
+from mcp_era_bridge.effects import Outbox
+from mcp_era_bridge.refusals import INVALID_LINE, LINE_TOO_LONG
+from mcp_era_legacy.handshake import of_use
+from mcp_era_legacy.peer import LegacyPeer
+from mcp_era_legacy.questions import Asking
+from mcp_era_modern.face import ModernFace
+from mcp_era_modern.refusal import Refusal
+from mcp_era_wire.capabilities import flattened
+from mcp_era_wire.dirty import Batch, Blank, Broken, Noise
+from mcp_era_wire.envelope import ABSENT, UNREADABLE, Id, Message, read_message, sound_utf8
+from mcp_era_wire.events import (
+    Asked,
+    Call,
+    Changed,
+    ChildEvent,
+    Completed,
+    Dropped,
+    ElicitationCompleted,
+    Failed,
+    Logged,
+    Notified,
+    Progressed,
+    Refused,
+    Server,
+    Severity,
+    Stray,
+    Watched,
+    Withdrawn,
+)
+
+Open: TypeAlias = dict[Id, Call | None]
+"""The open requests of a modern host by their ids; a stream has no call."""
+
+
+class Session:
+    """The child process `number`. It answered `initialize` with `server`, after `declared` (modern
+    capabilities as JSON) had been declared to it."""
+
+    def __init__(
+        self,
+        out: Outbox,
+        face: ModernFace,
+        open: Open,
+        number: int,
+        server: Server,
+        declared: Raw,
+        asking: Asking,
+        *,
+        strict_logs: bool,
+    ) -> None:
+        self._out = out
+        self._face = face
+        self._open = open
+        self.number = number
+        self.version = server.version
+        self.declared = declared
+        self._names = flattened(declared)
+        self._most_open = asking.most_open
+        self.peer = LegacyPeer(out.to_child, server, asking, strict_logs=strict_logs)
+        self.draining = False
+        """Whether another session has taken over, and this one only ends what it has begun."""
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing is under way here, or waits for the host."""
+        return self.peer.is_idle and not self._face.exchanges.concern(self.number)
+
+    def lacks(self, names: frozenset[str]) -> frozenset[str]:
+        """Those of the capabilities, by name, that the child could use and has not been told of."""
+        return of_use(names, self.version) - self._names
+
+    # From the child ------------------------------------------------------------------------------
+
+    def from_child(self, line: bytes, ascii: bool, now: float) -> Sequence[Message]:
+        """Handles a line of the child. Returned are responses in it that answer no call: they may
+        be for the joint."""
+        if ascii or sound_utf8(line):
+            try:
+                message = read_message(line)
+            except UNREADABLE:
+                return self._other_from_child(line, ascii, now)
+            if message.result is not ABSENT or message.method is not UNSET:
+                event = self.peer.receive(message, now)
+                if type(event) is Completed:
+                    call = event.call
+                    if not call.parked:
+                        del self._open[call.id]
+                        self._face.complete(call, event.result)
+                        return ()
+                return self._event(event, now)
+        return self._other_from_child(line, ascii, now)
+
+    def _other_from_child(self, line: bytes, ascii: bool, now: float) -> Sequence[Message]:
+        """Everything that is not a plain result."""
+        read = read_child_line(line, ascii)
+        match read:
+            case Message():
+                self._out.noise_in_front(line)
+                return self._event(self.peer.receive(read, now), now)
+            case Batch(items):
+                return [stray for item in items for stray in self.from_child(item, False, now)]
+            case Broken():
+                self._out.noise.append(line)
+                self._broken(read, now)
+            case Noise():
+                self._out.noise.append(line)
+            case Blank():
+                pass
+        return ()
+
+    def _event(self, event: ChildEvent | None, now: float) -> Sequence[Message]:
+        if isinstance(event, Stray):
+            return (event.message,)
+        if event is not None:
+            self.handle(event, now)
+        return ()
+
+    def handle(self, event: ChildEvent, now: float) -> None:
+        """What the child does reaches the host."""
+        match event:
+            case Completed(call) | Failed(call) if self._face.exchanges.ended(event):
+                pass  # it is kept for the next leg
+            case Completed(call, result):
+                del self._open[call.id]
+                self._face.complete(call, result)
+            case Failed(call, error):
+                if not self._face.wants_urls(call, error, self.number, now):
+                    del self._open[call.id]
+                    self._face.fail(call, error)
+            case Progressed(call, progress, params):
+                self._face.progress(call, progress, params)
+            case Asked(question):
+                self._face.exchanges.ask(question, self.number, now)
+            case Withdrawn(question):
+                self._face.exchanges.withdraw(question)
+            case Logged(params):
+                self._face.log(params)
+            case Changed(method) | Dropped(method):
+                if isinstance(event, Dropped) or self.draining or not self._changed(event):
+                    self._out.note(
+                        Severity.DEBUG, "notification of the child dropped", method=method
+                    )
+            case Watched(uri, accepted):
+                if not self.draining:
+                    self._face.streams.watched(uri, accepted)
+            case ElicitationCompleted(id):
+                self._face.exchanges.elicitation_completed(id)
+            case Notified(method, params):
+                self._face.notify(method, params)
+            case Refused(method, why):
+                self._out.note(
+                    Severity.INFO, "request of the child refused", method=method, why=why
+                )
+            case Stray():
+                pass  # for the joint
+
+    def _changed(self, change: Changed) -> bool:
+        return self._face.streams.changed(change)
+
+    def _broken(self, broken: Broken, now: float) -> None:
+        """A line that cannot be read is the answer to somebody, or to nobody knows whom."""
+        if broken.id is not UNSET:
+            call = self.peer.give_up_call(broken.id, now)
+            lost = [call] if call is not None else []
+        else:
+            lost = self.peer.lost_answers(now)
+        self.fail(lost, LINE_TOO_LONG if broken.too_long else INVALID_LINE)
+
+    # The end -------------------------------------------------------------------------------------
+
+    def lost(self, refusal: Refusal) -> None:
+        """The child is gone: everything open fails with `refusal`."""
+        calls = self._face.exchanges.child_gone(self.number)
+        self.fail([*self.peer.lost(), *calls], refusal)
+
+    def fail(self, calls: Sequence[Call], refusal: Refusal) -> None:
+        """Answers those of the calls that the host waits for."""
+        for call in calls:
+            if call.parked:
+                continue
+            self._face.exchanges.over(call)
+            if self._open.pop(call.id, None) is call:
+                self._face.refuse(call.id, refusal)

@@ -1,0 +1,212 @@
+"""The opening of another session with a legacy server, for a call that declares more than before.
+
+Lives here: when that is worth it, the process that is to take over, its handshake. Does not: what
+the old session still has to do (bridged.py), the first session (inquiry.py). A modern host declares
+its capabilities with each request, a legacy server hears of them once: 2026-07-28, basic/index
+(Statelessness); 2025-11-25, basic/lifecycle (Initialization).
+"""
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import msgspec
+from msgspec import UNSET, Raw
+
+from mcp_era_bridge import refusals
+from mcp_era_bridge.child_life import ChildLife
+from mcp_era_bridge.child_lines import read_child_line
+from mcp_era_bridge.effects import EndChild, Outbox, StartChild
+from mcp_era_bridge.own_requests import OwnRequests
+from mcp_era_bridge.settings import Settings
+from mcp_era_legacy.handshake import (
+    client_capabilities,
+    initialize_params,
+    read_initialize_answer,
+)
+from mcp_era_modern.refusal import Refusal
+from mcp_era_wire import methods
+from mcp_era_wire.capabilities import flattened, united
+from mcp_era_wire.dirty import Batch, Broken
+from mcp_era_wire.envelope import ABSENT, Message, encode, request_line, result_line
+from mcp_era_wire.events import Call, Server, Severity
+from mcp_era_wire.versions import NEWEST_LEGACY
+
+_MOST_HELD = 64
+
+
+class Succeeded(msgspec.Struct, frozen=True):
+    """The process `number` has answered `initialize`, after `declared` was declared to it.
+
+    `waiting` are the calls that wait for it, `held` what it said before.
+    """
+
+    number: int
+    server: Server
+    declared: Raw
+    waiting: Sequence[Call]
+    held: Sequence[bytes]
+
+
+class Failed(msgspec.Struct, frozen=True):
+    """There will be no other session. `was_beside` tells that the old one is still there."""
+
+    refusal: Refusal
+    waiting: Sequence[Call]
+    was_beside: bool
+
+
+Outcome: TypeAlias = Succeeded | Failed
+
+
+class Succession:
+    """At most one process at a time that is to take over. Times are in seconds."""
+
+    def __init__(
+        self,
+        out: Outbox,
+        life: ChildLife,
+        own: OwnRequests,
+        settings: Settings,
+        bridge_info: Raw,
+    ) -> None:
+        self._out = out
+        self._life = life
+        self._own = own
+        self._settings = settings
+        self._bridge_info = bridge_info
+        self._given_up: frozenset[str] = frozenset()
+        """Capabilities that no process could be opened with."""
+        self.number: int | None = None
+        """The process that is to take over, if one is under way."""
+        self._beside = False
+        self._id = 0
+        self._declared = Raw(b"{}")
+        self._waiting: dict[Call, None] = {}
+        self._held: list[bytes] = []
+        self._started = 0.0
+        self.deadline: float | None = None
+        """When `passed` wants to be called."""
+
+    @property
+    def is_beside(self) -> bool:
+        """Whether the process runs beside the one that serves the host meanwhile."""
+        return self.number is not None and self._beside
+
+    def is_wanted(self, lacking: frozenset[str], processes: int, *, beside: bool) -> bool:
+        """Whether a session without the capabilities in `lacking` is to be succeeded; `processes`
+        are there already, and none of them ends first if the new one comes `beside`."""
+        if self.number is not None or self._settings.one_process:
+            return False
+        if not lacking - self._given_up:
+            return False
+        return not beside or processes < self._settings.max_sessions
+
+    def begin(
+        self, declared: Raw, call: Call, client_info: Raw | None, *, beside: bool, now: float
+    ) -> None:
+        """Starts a process that is told of what `call` declares as well as of `declared`."""
+        self._declared = Raw(encode(united(declared, call.capabilities)))
+        self._beside = beside
+        if beside:
+            self.number = self._life.fresh_number()
+            to_child = self._out.to_others[self.number] = []
+            self._out.actions.append(StartChild(self.number))
+        else:
+            self._life.restart(now)
+            self.number = self._life.number
+            self._life.spoken_to = True
+            to_child = self._out.to_child
+        self._id = self._own.add(methods.INITIALIZE)
+        roots = self._settings.roots is not None
+        capabilities = client_capabilities(self._declared, roots=roots)
+        params = initialize_params(NEWEST_LEGACY, capabilities, client_info or self._bridge_info)
+        to_child.append(request_line(self._id, methods.INITIALIZE, params))
+        self.deadline = now + self._settings.initialize_timeout
+        self._started = now
+        self._out.note(Severity.INFO, "another session is opened", process=self.number)
+
+    def wait(self, call: Call) -> None:
+        """A call waits for the new session."""
+        self._waiting[call] = None
+
+    def forget(self, call: Call) -> None:
+        """It is not wanted any more."""
+        self._waiting.pop(call, None)
+
+    # The process ---------------------------------------------------------------------------------
+
+    def from_child(self, line: bytes, ascii: bool, now: float) -> Outcome | None:
+        """Handles a line of the process."""
+        read = read_child_line(line, ascii)
+        match read:
+            case Message():
+                self._out.noise_in_front(line)
+                return self._message(line, read)
+            case Batch(items):
+                outcomes = [self.from_child(item, False, now) for item in items]
+                return next((outcome for outcome in outcomes if outcome is not None), None)
+            case Broken(id) if id == self._id:
+                self._out.noise.append(line)
+                return self._fail(refusals.INVALID_LINE)
+            case _:
+                self._out.noise.append(line)
+        return None
+
+    def _message(self, line: bytes, message: Message) -> Outcome | None:
+        if message.method is UNSET:
+            if message.id != self._id and message.id != str(self._id):
+                return None
+            self._own.open.pop(self._id, None)
+            result = ABSENT if message.is_failure else message.result
+            answer = read_initialize_answer(result, message.error)
+            if isinstance(answer, Server):
+                return self._succeed(answer)
+            return self._fail(refusals.no_session("initialize_failed", answer.error))
+        if message.method == methods.PING and message.id is not UNSET:
+            self._say(result_line(message.id, b"{}"))
+        elif len(self._held) < _MOST_HELD:
+            self._held.append(line)
+        return None
+
+    def _say(self, line: bytes) -> None:
+        assert self.number is not None
+        (self._out.to_others[self.number] if self._beside else self._out.to_child).append(line)
+
+    def ended(self, refusal: Refusal) -> Outcome:
+        """The process has ended, or could not be started."""
+        return self._fail(refusal)
+
+    def passed(self, now: float) -> Outcome | None:
+        """Time went by."""
+        if self.deadline is None or now < self.deadline:
+            return None
+        return self._fail(refusals.initialize_timeout(self._settings.initialize_timeout))
+
+    # How it ends ---------------------------------------------------------------------------------
+
+    def _succeed(self, server: Server) -> Succeeded:
+        assert self.number is not None
+        number, held = self.number, self._held
+        if self._beside:
+            self._life.succeeded_by(number, self._started)
+        waiting = self._over()
+        return Succeeded(number, server, self._declared, waiting, held)
+
+    def _fail(self, refusal: Refusal) -> Failed:
+        assert self.number is not None
+        # The wish is not repeated: what the server does not start with it will not start with.
+        self._given_up |= flattened(self._declared)
+        beside = self._beside
+        if beside:
+            self._out.to_others.pop(self.number, None)
+            self._out.actions.append(EndChild(self.number))
+        self._out.note(Severity.WARNING, "no other session: " + refusal.message)
+        return Failed(refusal, self._over(), beside)
+
+    def _over(self) -> list[Call]:
+        self._own.open.pop(self._id, None)
+        self.number = self.deadline = None
+        self._held = []
+        waiting = list(self._waiting)
+        self._waiting.clear()
+        return waiting

@@ -1,0 +1,13 @@
+"""A request that is answered with an error of the bridge's own. Spec 2026-07-28, basic/index (Error
+Responses)."""
+
+import msgspec
+from msgspec import UNSET
+
+
+class Refusal(msgspec.Struct, frozen=True):
+    """Why a request is answered with an error: the error's three members."""
+
+    code: int
+    message: str
+    data: object = UNSET

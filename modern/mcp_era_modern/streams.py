@@ -1,0 +1,313 @@
+"""The `subscriptions/listen` streams of a modern host, over a legacy child's own notifications.
+
+Lives here: filters, acknowledgements, which stream gets which notification, the end of a stream.
+Does not: the child's `resources/subscribe` (legacy/, watches.py), which child it is. Spec
+2026-07-28, basic/patterns/subscriptions; basic/patterns/cancellation.
+"""
+
+import enum
+from typing import Final
+
+import msgspec
+from msgspec import Raw
+
+from mcp_era_modern.errors import bridge_error
+from mcp_era_modern.refusal import Refusal
+from mcp_era_wire import codes, methods
+from mcp_era_wire.envelope import ABSENT, UNREADABLE, Buffer, Id, encode, encode_id
+from mcp_era_wire.events import Changed, HostEvent, Server, StreamEnded, WatchClosed, WatchOpened
+from mcp_era_wire.members import Members, is_object, members_of
+from mcp_era_wire.versions import SUBSCRIPTION_ID_KEY
+
+_FLAGS: Final = {
+    "toolsListChanged": ("tools", methods.TOOLS_LIST_CHANGED),
+    "promptsListChanged": ("prompts", methods.PROMPTS_LIST_CHANGED),
+    "resourcesListChanged": ("resources", methods.RESOURCES_LIST_CHANGED),
+}
+"""The flags of a filter: the server's capability that each needs, and the notification."""
+
+MOST_STREAMS: Final = 256
+MOST_URIS: Final = 4096
+_KEY: Final = b'"%b":' % SUBSCRIPTION_ID_KEY.encode()
+
+
+class _Filter(msgspec.Struct, frozen=True, rename="camel"):
+    """A SubscriptionFilter; what we do not know in it is not honoured."""
+
+    tools_list_changed: bool = False
+    prompts_list_changed: bool = False
+    resources_list_changed: bool = False
+    resource_subscriptions: list[str] = []
+
+
+_read_filter: Final = msgspec.json.Decoder(_Filter).decode
+
+
+class _State(enum.Enum):
+    OPENING = enum.auto()
+    """The acknowledgement waits for the child."""
+    LIVE = enum.auto()
+    SUSPENDED = enum.auto()
+    """There is no child, or it has not said yet that it will tell of the same changes."""
+
+
+class Stream(msgspec.Struct, eq=False):
+    """One open `subscriptions/listen`. `asked` are the flags that the host set; `flags` are the
+    notifications that are honoured, `uris` the resources."""
+
+    id: Id
+    tail: bytes
+    """How a notification's params end, with the id in it."""
+    asked: tuple[str, ...]
+    flags: frozenset[str] = frozenset()
+    uris: dict[str, None] = {}
+    settling: set[str] = set()
+    """The URIs that the child has not answered for."""
+    refused: bool = False
+    """Whether the child does not honour something any more that has been acknowledged."""
+    state: _State = _State.OPENING
+    queued: dict[tuple[str, str | None], Raw] = {}
+    """Changes before the acknowledgement."""
+
+
+class Streams:
+    """All streams of a host. Lines are appended to `to_host`, what happens to `events`."""
+
+    def __init__(self, to_host: list[Buffer], events: list[HostEvent]) -> None:
+        self._to_host = to_host
+        self._events = events
+        self._streams: dict[Id, Stream] = {}
+        self._counts: dict[str, int] = {}
+        """How many streams hold each URI."""
+        self._server: Server | None = None
+        self.identity = b""
+        """The member that names the server, as JSON, with a comma in front."""
+
+    def __len__(self) -> int:
+        return len(self._streams)
+
+    def __contains__(self, id: Id) -> bool:
+        return id in self._streams
+
+    # The host ------------------------------------------------------------------------------------
+
+    def open(self, id: Id, params: Members) -> Refusal | None:
+        """Opens a stream, unless the request is refused."""
+        wanted = params.get("notifications")
+        try:
+            if wanted is None or not is_object(wanted):
+                raise msgspec.DecodeError
+            subscriptions = _read_filter(wanted).resource_subscriptions
+        except UNREADABLE:
+            return Refusal(
+                codes.INVALID_PARAMS, "Invalid params: notifications", {"member": "notifications"}
+            )
+        if len(self._streams) >= MOST_STREAMS:
+            return Refusal(
+                codes.INTERNAL_ERROR,
+                f"Too many streams are open; the limit is {MOST_STREAMS}",
+                bridge_error("too_many_streams", limit=MOST_STREAMS),
+            )
+        members = members_of(wanted) or {}
+        asked = tuple(flag for flag in _FLAGS if bytes(members.get(flag, ABSENT)) == b"true")
+        stream = self._streams[id] = Stream(id, _KEY + encode_id(id) + b"}}}\n", asked)
+        for uri in dict.fromkeys(subscriptions):
+            if uri in self._counts or len(self._counts) < MOST_URIS:
+                stream.uris[uri] = None
+                self._counts[uri] = self._counts.get(uri, 0) + 1
+        self._begin(stream)
+        return None
+
+    def _begin(self, stream: Stream) -> None:
+        """Asks the child for what a stream wants; without a child that comes later."""
+        server = self._server
+        if server is None:
+            return
+        capabilities = members_of(server.capabilities) or {}
+        flags, uris = stream.flags, set(stream.uris)
+        stream.flags = frozenset(
+            method
+            for flag, (name, method) in _FLAGS.items()
+            if flag in stream.asked and _declares(capabilities, name, "listChanged")
+        )
+        if not _declares(capabilities, "resources", "subscribe"):
+            for uri in list(stream.uris):
+                self._let_go(stream, uri)
+        if stream.state is _State.SUSPENDED:
+            stream.refused = not (stream.flags >= flags and stream.uris.keys() >= uris)
+        stream.settling = set(stream.uris)
+        for uri in stream.uris:
+            self._events.append(WatchOpened(uri))
+        self._go_on_if_settled(stream)
+
+    def cancel(self, id: Id) -> bool:
+        """The host does not want a stream any more. Whether there was one."""
+        stream = self._streams.pop(id, None)
+        if stream is None:
+            return False
+        for uri in list(stream.uris):
+            self._give_back(stream, uri)
+        return True
+
+    # The child -----------------------------------------------------------------------------------
+
+    def child_ready(self, server: Server) -> None:
+        """There is a child, perhaps another one than before: every stream is to be its."""
+        self._server = server
+        for stream in list(self._streams.values()):
+            if stream.state is _State.LIVE:
+                stream.state = _State.SUSPENDED
+            self._begin(stream)
+
+    def child_gone(self) -> None:
+        """There is no child any more, for a while or for good."""
+        self._server = None
+        for stream in self._streams.values():
+            if stream.state is _State.LIVE:
+                stream.state = _State.SUSPENDED
+            stream.settling = set()
+
+    def watched(self, uri: str, accepted: bool) -> None:
+        """The child will tell of changes of `uri`, or will not."""
+        for stream in list(self._streams.values()):
+            if uri not in stream.settling:
+                continue
+            stream.settling.discard(uri)
+            if not accepted:
+                self._let_go(stream, uri)
+                stream.refused = stream.state is _State.SUSPENDED
+            self._go_on_if_settled(stream)
+
+    def changed(self, change: Changed) -> bool:
+        """Passes a notification on to every stream that is due it. Whether there is one."""
+        method, params, uri = change.method, change.params, change.uri
+        if uri is None:
+            streams = [each for each in self._streams.values() if method in each.flags]
+        else:
+            streams = self._holders(uri)
+        if not streams:
+            return False
+        head = _tagged_head(method, params)
+        pieces: list[bytes] = []
+        for stream in streams:
+            if stream.state is _State.LIVE:
+                pieces += (head, stream.tail)
+            elif stream.state is _State.OPENING:
+                stream.queued[method, uri] = params
+        self._to_host.append(b"".join(pieces))
+        return True
+
+    def _holders(self, uri: str) -> list[Stream]:
+        """The streams that hold a resource, or one that it is a part of (schema.ts,
+        ResourceUpdatedNotificationParams)."""
+        streams = self._streams.values()
+        if uri in self._counts:
+            return [stream for stream in streams if uri in stream.uris]
+        above = [
+            stream
+            for stream in streams
+            if any(uri.startswith(f"{held.removesuffix('/')}/") for held in stream.uris)
+        ]
+        if above:
+            return above
+        # Which of several it may be a part of is not for us to guess.
+        holders = [stream for stream in streams if stream.uris]
+        return holders if len(holders) == 1 else []
+
+    # The end -------------------------------------------------------------------------------------
+
+    def end_all(self, why: str) -> None:
+        """Ends every stream."""
+        for stream in list(self._streams.values()):
+            self._end(stream, why)
+
+    def _end(self, stream: Stream, why: str) -> None:
+        """Ends a stream from our side: the answer first, then the cancellation.
+
+        basic/patterns/subscriptions wants the one, basic/patterns/cancellation the other; real
+        hosts take the end for an orderly one in this order only.
+        """
+        if stream.state is _State.OPENING:
+            for uri in stream.settling:
+                self._give_back(stream, uri)
+            self._acknowledge(stream)
+        del self._streams[stream.id]
+        for uri in list(stream.uris):
+            self._give_back(stream, uri)
+        id = encode_id(stream.id)
+        self._to_host.append(
+            b'{"jsonrpc":"2.0","id":%b,"result":{"resultType":"complete","_meta":{%b%b%b}}}\n'
+            b'{"jsonrpc":"2.0","method":"%b","params":{"requestId":%b,"reason":%b}}\n'
+            % (id, _KEY, id, self.identity, methods.CANCELLED.encode(), id, encode(why))
+        )
+        self._events.append(StreamEnded(stream.id))
+
+    # How it is done ------------------------------------------------------------------------------
+
+    def _let_go(self, stream: Stream, uri: str) -> None:
+        """A stream does not hold a URI any more, which the child does not watch for it."""
+        del stream.uris[uri]
+        self._counts[uri] -= 1
+        if not self._counts[uri]:
+            del self._counts[uri]
+
+    def _give_back(self, stream: Stream, uri: str) -> None:
+        self._let_go(stream, uri)
+        if self._server is not None:
+            self._events.append(WatchClosed(uri))
+
+    def _go_on_if_settled(self, stream: Stream) -> None:
+        if stream.settling or self._server is None:
+            return
+        if stream.state is _State.OPENING:
+            stream.state = _State.LIVE
+            self._acknowledge(stream)
+            for (method, _), params in stream.queued.items():
+                self._to_host += (_tagged_head(method, params), stream.tail)
+            stream.queued = {}
+        elif stream.state is _State.SUSPENDED:
+            self._resume(stream)
+
+    def _resume(self, stream: Stream) -> None:
+        """The child is there again. What a stream is for may have changed meanwhile."""
+        if stream.refused:
+            # A filter cannot shrink: the host has to open another stream.
+            self._end(stream, "The server does not offer the same subscriptions any more")
+            return
+        stream.state = _State.LIVE
+        for method in sorted(stream.flags):
+            self._to_host += (_tagged_head(method, ABSENT), stream.tail)
+        for uri in stream.uris:
+            params = Raw(encode({"uri": uri}))
+            self._to_host += (_tagged_head(methods.RESOURCE_UPDATED, params), stream.tail)
+
+    def _acknowledge(self, stream: Stream) -> None:
+        honoured: dict[str, object] = {
+            flag: True for flag, (_, method) in _FLAGS.items() if method in stream.flags
+        }
+        if stream.uris:
+            honoured["resourceSubscriptions"] = list(stream.uris)
+        params = Raw(encode({"notifications": honoured}))
+        head = _tagged_head(methods.SUBSCRIPTIONS_ACKNOWLEDGED, params)
+        self._to_host += (head, stream.tail)
+
+
+def _declares(capabilities: Members, name: str, part: str) -> bool:
+    return bytes((members_of(capabilities.get(name)) or {}).get(part, ABSENT)) == b"true"
+
+
+def _tagged_head(method: str, params: Raw) -> bytes:
+    """The line of a notification up to where a stream's tail goes on, inside its `_meta`."""
+    members = members_of(params) or {}
+    meta = members_of(members.pop("_meta", None)) or {}
+    meta.pop(SUBSCRIPTION_ID_KEY, None)
+    return b'{"jsonrpc":"2.0","method":"%b","params":{%b"_meta":{%b' % (
+        method.encode(),
+        _inside(members),
+        _inside(meta),
+    )
+
+
+def _inside(members: Members) -> bytes:
+    """The members of an object as JSON, with a comma behind."""
+    return encode(members)[1:-1] + b"," if members else b""
