@@ -69,6 +69,7 @@ def test_roots_wait_for_the_next_call_and_are_put_before_it_starts() -> None:
         gathered("1", 1, ("q", SHOWN_ROOTS)),
         retry("2", 1, f'{{"q":{ROOTS}}}')
         + answered('"q"', ROOTS)
+        + "after 0.1\n"
         + 'child < {"id":1,"method":"tools/call","params":{"name":"t"}}\n',
         done(1, "2"),
     )
@@ -83,6 +84,7 @@ def test_several_are_put_with_one_call() -> None:
         retry("2", 1, f'{{"q":{ROOTS},"7":{ROOTS}}}')
         + answered('"q"', ROOTS)
         + answered("7", ROOTS)
+        + "after 0.1\n"
         + 'child < {"id":1,"method":"tools/call","params":{"name":"t"}}\n',
     )
 
@@ -113,7 +115,7 @@ def test_roots_that_the_host_gave_answer_later_questions_outside_of_calls() -> N
         gathered("1", 1, ("q", SHOWN_ROOTS)),
         retry("2", 1, f'{{"q":{ROOTS}}}') + answered('"q"', ROOTS),
         done(1, "2"),
-        asks('"r"', LIST_ROOTS) + answered('"r"', ROOTS),
+        asks('"r"', LIST_ROOTS) + answered('"r"', ROOTS) + "after 0.1",
         # Inside a call the host is asked: they may have changed.
         call("3", 2),
         asks('"s"', LIST_ROOTS),
@@ -147,6 +149,36 @@ def test_roots_of_the_command_line_need_no_host(before: str) -> None:
         before.replace("$FULL", meta('{"sampling":{}}')),
         asks('"q"', LIST_ROOTS) + answered('"q"', ROOTS),
         settings=GIVEN,
+    )
+
+
+@pytest.mark.parametrize("source", ["the command line", "the host"])
+def test_the_child_has_a_moment_to_take_its_roots_in(source: str) -> None:
+    known = (
+        ""
+        if source == "the command line"
+        else (
+            call("1", 1)
+            + asks('"q"', LIST_ROOTS)
+            + gathered("1", 1, ("q", SHOWN_ROOTS))
+            + retry("2", 1, f'{{"q":{ROOTS}}}')
+            + answered('"q"', ROOTS)
+            + done(1, "2")
+        )
+    )
+    id = 2 if known else 1
+    play(
+        opened(),
+        known,
+        asks('"r"', LIST_ROOTS) + answered('"r"', ROOTS),
+        call("3", None) + "after 0.09",
+        f"""
+host  > {{"id":4,"method":"tools/list","params":{{$FULL}}}}
+child < {{"id":{id},"method":"tools/list"}}
+""",
+        "after 0.01\n" + f'child < {{"id":{id + 1},"method":"tools/call","params":{{"name":"t"}}}}',
+        call("5", id + 2, name="u"),
+        settings=GIVEN if source == "the command line" else None,
     )
 
 
@@ -194,6 +226,7 @@ def test_the_next_call_that_declares_roots_has_it_ask_again() -> None:
         asks('"r"', LIST_ROOTS) + gathered("1", 1, ("r", SHOWN_ROOTS)),
         retry("2", 1, f'{{"r":{ROOTS}}}')
         + answered('"r"', ROOTS)
+        + "after 0.1\n"
         + 'child < {"id":2,"method":"tools/call","params":{"name":"t"}}\n',
         done(2, "2"),
         asks('"s"', LIST_ROOTS) + answered('"s"', ROOTS),
@@ -272,6 +305,7 @@ def test_a_retry_that_brings_no_roots_is_asked_again_and_the_call_does_not_start
         retry("2", 1, "{}") + input_required("2", 2, ("q", SHOWN_ROOTS)),
         retry("3", 2, f'{{"q":{ROOTS}}}')
         + answered('"q"', ROOTS)
+        + "after 0.1\n"
         + 'child < {"id":1,"method":"tools/call","params":{"name":"t"}}\n',
         done(1, "3"),
     )

@@ -138,6 +138,8 @@ class LegacyPeer:
             if stray.coaxes_for(call, now):
                 self._to_child.append(notification_line(methods.ROOTS_LIST_CHANGED))
                 return
+            if stray.settles_before(call):
+                return
         self._after_others(call, now)
 
     def _after_others(self, call: Call, now: float) -> None:
@@ -239,9 +241,9 @@ class LegacyPeer:
         return call in self._waiting or self._calls.get(call.child_id) is call
 
     def proceed(self, call: Call, now: float) -> None:
-        """A call has brought the child its roots: now it starts itself."""
+        """A call has brought the child its roots: then it starts itself."""
         if call in self._waiting:
-            self._after_others(call, now)
+            self._after_roots(call, now)
             self._look(now)
 
     def begin_again(self, call: Call, now: float) -> None:
@@ -273,9 +275,9 @@ class LegacyPeer:
 
     def passed(self, now: float) -> None:
         """Time went by."""
-        call = self._questions.passed(now)
-        if call is not None and call in self._waiting:
-            self._after_others(call, now)
+        for call in self._questions.passed(now):
+            if call in self._waiting:
+                self._after_others(call, now)
         while self._levelling:
             id, levelling = next(iter(self._levelling.items()))
             if now < levelling.until:
@@ -303,7 +305,7 @@ class LegacyPeer:
 
     def answer(self, question: Question, answer: Raw, now: float) -> None:
         """The host answered a question of the child."""
-        self._questions.answer(question, answer)
+        self._questions.answer(question, answer, now)
         self._look(now)
 
     def refuse(self, question: Question, code: int, message: str) -> None:

@@ -95,6 +95,8 @@ class Questions:
             self._refuse(question, codes.INVALID_REQUEST, "A request with this id is still open")
         elif method == methods.ROOTS_LIST and self._asking.roots.fixed is not None:
             self._to_child.append(answer_line(question, self._asking.roots.fixed, self._version))
+            if next(self._running(), None) is None:
+                self.stray.given(now)
         elif len(self._open) >= self._asking.most_open:
             self._refuse(question, codes.INTERNAL_ERROR, "Too many requests are open")
         elif (wrong := wrong_member(method, params)) is not None:
@@ -131,6 +133,7 @@ class Questions:
             self._refuse(question, codes.METHOD_NOT_FOUND, "The client has not declared roots")
         elif last is not None:
             self._to_child.append(answer_line(question, last, self._version))
+            self.stray.given(now)
         elif self.stray.asked(question, bool(self._calls), now):
             self._open[question.id] = question
         else:
@@ -155,16 +158,19 @@ class Questions:
 
     # The host ------------------------------------------------------------------------------------
 
-    def answer(self, question: Question, answer: Raw) -> None:
+    def answer(self, question: Question, answer: Raw, now: float) -> None:
         """The host answered; `answer` has the shape that it must have."""
         if not self._close(question):
             return
         self._to_child.append(answer_line(question, answer, self._version))
         if question.method == methods.ROOTS_LIST:
             self._asking.roots.last = answer
-            for other in self.stray.answered():
+            others = self.stray.answered()
+            for other in others:
                 del self._open[other.id]
                 self._to_child.append(answer_line(other, answer, self._version))
+            if others or (question.call is not None and not question.call.child_id):
+                self.stray.given(now)
 
     def refuse(self, question: Question, code: int, message: str) -> None:
         """The host cannot be asked this."""
@@ -240,13 +246,13 @@ class Questions:
             else:
                 self._give_to_another(question, now)
 
-    def passed(self, now: float) -> Call | None:
-        """Time went by. A call that was held for its roots may start."""
-        refused, call = self.stray.passed(now)
+    def passed(self, now: float) -> list[Call]:
+        """Time went by. Returned are calls that were held because of roots and may start."""
+        refused, calls = self.stray.passed(now)
         for question in refused:
             self.give_up(question)
         self.settle(now)
-        return call
+        return calls
 
     # Which call ----------------------------------------------------------------------------------
 

@@ -21,6 +21,9 @@ PATIENCE: Final = 1.0
 """Seconds that a child may be silent, with requests of the host before it, while it waits."""
 COAXING: Final = 0.5
 """Seconds that it has to ask again once it is told that the roots have changed."""
+SETTLING: Final = 0.1
+"""Seconds that it has to take its roots in before the next call starts: real servers look at the
+directories first, and serve calls meanwhile as if they had none."""
 
 _ROOTS: Final = required_for(methods.ROOTS_LIST, ABSENT)
 
@@ -59,16 +62,23 @@ class StrayRoots:
         """Until when each question waits."""
         self._held: Call | None = None
         self._until = 0.0
+        self._settling: dict[Call, None] = {}
+        self._settled: float | None = None
+        """When the child will have taken its roots in."""
         self._silent_since: float | None = None
 
     @property
     def is_idle(self) -> bool:
         """Whether neither calls nor the silence of the child matter here."""
-        return self._state in (_State.QUIET, _State.OVER)
+        return self._settled is None and self._state in (_State.QUIET, _State.OVER)
 
     @property
     def deadline(self) -> float | None:
         """When `passed` wants to be called."""
+        due = [time for time in (self._settled, self._next_step()) if time is not None]
+        return min(due) if due else None
+
+    def _next_step(self) -> float | None:
         if self._state is _State.COAXING:
             return self._until
         if self._state is not _State.WAITING:
@@ -107,6 +117,10 @@ class StrayRoots:
         self._state = _State.QUIET
         call, self._held = self._held, None
         return call
+
+    def given(self, now: float) -> None:
+        """The child has got the roots that it wanted outside of any call."""
+        self._settled = now + SETTLING
 
     def answered(self) -> list[Question]:
         """The roots are known: the questions that can be answered with them."""
@@ -147,19 +161,36 @@ class StrayRoots:
         self._held = call
         return True
 
+    def settles_before(self, call: Call) -> bool:
+        """Whether a call has to wait until the child has taken its roots in; it is held here."""
+        if self._settled is None or call.method not in methods.TAKES_INPUT:
+            return False
+        self._settling[call] = None
+        return True
+
     def drop(self, call: Call) -> None:
         """A call that may be held here is not wanted any more."""
+        self._settling.pop(call, None)
         if self._held is call:
             self._held = None
 
-    def passed(self, now: float) -> tuple[list[Question], Call | None]:
-        """Time went by: the questions that are to be refused, and the call that may start."""
+    def passed(self, now: float) -> tuple[list[Question], list[Call]]:
+        """Time went by: the questions that are to be refused, and the calls that may start."""
+        calls: list[Call] = []
+        if self._settled is not None and now >= self._settled:
+            self._settled = None
+            calls += self._settling
+            self._settling.clear()
         if self._state is _State.COAXING and now >= self._until:
             self._state = _State.OVER
-            call, self._held = self._held, None
-            return [], call
+            if self._held is not None:
+                calls.append(self._held)
+            self._held = None
+        return self._refused(now), calls
+
+    def _refused(self, now: float) -> list[Question]:
         if self._state is not _State.WAITING:
-            return [], None
+            return []
         since = self._silent_since
         if since is not None and now >= since + PATIENCE:
             self._state = _State.REFUSED
@@ -170,7 +201,7 @@ class StrayRoots:
                 self._state = _State.REFUSED
         for question in questions:
             del self._waiting[question]
-        return questions, None
+        return questions
 
 
 def _can_carry(call: Call) -> bool:
