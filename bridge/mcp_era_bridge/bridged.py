@@ -18,7 +18,7 @@ from mcp_era_bridge.effects import EndChild, Outbox
 from mcp_era_bridge.host_era import has_envelope
 from mcp_era_bridge.host_lines import invalid_request, read_host_line
 from mcp_era_bridge.refusals import CHILD_UNRESPONSIVE, DUPLICATE_ID, too_many_requests
-from mcp_era_bridge.session import Open, Session
+from mcp_era_bridge.session import Open, Session, Taken
 from mcp_era_bridge.settings import Settings
 from mcp_era_bridge.succession import Outcome, Succeeded, Succession
 from mcp_era_legacy.attribution import Askers
@@ -108,13 +108,14 @@ class Bridged:
     def deadline(self) -> float | None:
         """When `passed` wants to be called."""
         current = self._current
-        due = (
-            self._face.exchanges.deadline,
-            current.peer.deadline if current is not None else None,
-            *(session.peer.deadline for session in self._draining.values()),
-        )
-        times = [time for time in due if time is not None]
-        return min(times) if times else None
+        due = current.peer.deadline if current is not None else None
+        others = [self._face.exchanges.deadline] if self._face.exchanges else []
+        if self._draining:
+            others += [session.peer.deadline for session in self._draining.values()]
+        for other in others:
+            if other is not None and (due is None or other < due):
+                due = other
+        return due
 
     def _sessions(self) -> list[Session]:
         current = [self._current] if self._current is not None else []
@@ -202,9 +203,10 @@ class Bridged:
             return None
         if method == methods.INITIALIZE and not has_envelope(message):
             return message
-        if id in self._open:
+        open = self._open
+        if id in open:
             self._face.refuse(id, DUPLICATE_ID)
-        elif len(self._open) >= self._most_open:
+        elif len(open) >= self._most_open:
             self._face.refuse(id, too_many_requests(self._most_open))
         elif self.stalled:
             self._face.refuse(id, CHILD_UNRESPONSIVE)
@@ -212,8 +214,13 @@ class Bridged:
             request = self._face.request(id, message, now)
             if isinstance(request, Call):
                 self.served = True
-                self._open[id] = request
-                self._begin(request, now)
+                open[id] = request
+                if request.capabilities is self._covered and self._current is not None:
+                    self._current.peer.begin(request, now)
+                else:
+                    self._begin(request, now)
+                if self._face.events or (self._current is not None and self._current.peer.events):
+                    self.settle(now)
             elif request is not None:
                 self.served = True
                 self._other_request(request, now)
@@ -225,10 +232,8 @@ class Bridged:
             call.capabilities is not self._covered and not self._covers(session, call)
         ):
             self._widen(call, now)
-            return
-        session.peer.begin(call, now)
-        if session.peer.events or self._face.events:
-            self.settle(now)
+        else:
+            session.peer.begin(call, now)
 
     def _other_request(self, request: Retry | StreamOpened, now: float) -> None:
         if isinstance(request, Retry):
@@ -316,9 +321,7 @@ class Bridged:
         """The process that was to take over does so, or not."""
         if isinstance(outcome, Succeeded):
             self.adopt(outcome.number, outcome.server, outcome.declared, self._client_info, now)
-            assert self._current is not None
-            for line in outcome.held:
-                self._current.from_child(line, False, now)
+            self.held_from_child(outcome.number, outcome.held, now)
         for call in outcome.waiting:
             if isinstance(outcome, Succeeded):
                 self._begin(call, now)
@@ -351,20 +354,29 @@ class Bridged:
             session.peer.passed(now)
         self.settle(now)
 
-    def from_child(self, number: int, line: bytes, ascii: bool, now: float) -> Sequence[Message]:
-        """Handles a line of the process `number`. Returned are responses in it that answer no call:
-        they may be for the joint."""
+    def from_child(
+        self, number: int, lines: Sequence[bytes], start: int, ascii: bool, now: float
+    ) -> Taken:
+        """Handles lines of the process `number` from `start` on, up to and with one that has
+        consequences for others."""
         session = self._current
         if session is None or session.number != number:
             session = self._draining[number]
-        strays = session.from_child(line, ascii, now)
-        if session.peer.events or self._face.events or self._draining:
-            self.settle(now)
-        return strays
+        taken = session.take(lines, start, ascii, now)
+        self.settle(now)
+        return taken
+
+    def held_from_child(self, number: int, lines: Sequence[bytes], now: float) -> None:
+        """Handles lines that the process `number` wrote before it was known what it is."""
+        for line in lines:
+            self.from_child(number, [line], 0, False, now)
 
     def settle(self, now: float) -> None:
         """Lets faces and peers tell each other what has happened, until there is nothing more."""
         events = self._face.events
+        current = self._current
+        if not (events or self._draining or (current is not None and current.peer.events)):
+            return
         while True:
             if events:
                 self._host_event(events.pop(0), now)

@@ -6,6 +6,8 @@ the clock (the shell). Sans-IO: it is fed lines and times, and leaves what is to
 outbox.
 """
 
+from collections.abc import Sequence
+
 import msgspec
 from msgspec import UNSET, Raw
 
@@ -103,15 +105,21 @@ class Joint:
 
     def from_child(self, process: int, lines: list[bytes], ascii: bool, now: float) -> None:
         """The child process number `process` wrote `lines`."""
-        for line in lines:
-            if self._finished:
-                return
-            if process == self._life.number:
-                self._line_from_child(line, ascii, now)
-            elif process == self._succession.number:
-                self._line_from_successor(line, ascii, now)
+        position = 0
+        while position < len(lines) and not self._finished:
+            taken = position + 1
+            if process == self._succession.number:
+                self._line_from_successor(lines[position], ascii, now)
+            elif process == self._life.number:
+                if self._bridged is not None:
+                    taken, strays = self._bridged.from_child(process, lines, position, ascii, now)
+                    if strays:
+                        self._strays(strays, now)
+                else:
+                    self._line_from_child(lines[position], ascii, now)
             elif self._sessions.serves(process):
-                self._sessions.from_child(process, line, ascii, now)
+                taken, _ = self._sessions.from_child(process, lines, position, ascii, now)
+            position = taken
         if self._closing is not None:
             self._finish_if_done()
 
@@ -125,25 +133,24 @@ class Joint:
             self.from_child(process, [line], False, now)
 
     def _line_from_child(self, line: bytes, ascii: bool, now: float) -> None:
-        if self._life.number == self._succession.number:
-            self._line_from_successor(line, ascii, now)
-            return
-        if self._bridged is not None:
-            strays = self._bridged.from_child(self._life.number, line, ascii, now)
-        elif self._relayed is not None:
+        """Handles a line of a child that no session has been opened with by us."""
+        if self._relayed is not None:
             strays = self._relayed.from_child(line)
-        else:
-            for item in self._opening.from_child(line, ascii, now):
-                self._line_from_child(item, False, now)
-            self._settle_if_due(now)
+            if strays:
+                self._strays(strays, now)
             return
-        if strays:
-            number = self._life.number
-            for stray in strays:
-                self._opening.stray(stray, now)
-            if number != self._life.number:
-                self._part(refusals.ERA_CHANGED, now)
-            self._settle_if_due(now)
+        for item in self._opening.from_child(line, ascii, now):
+            self.from_child(self._life.number, [item], False, now)
+        self._settle_if_due(now)
+
+    def _strays(self, strays: Sequence[Message], now: float) -> None:
+        """Responses that answer no request of the host: perhaps one of the bridge's own."""
+        number = self._life.number
+        for stray in strays:
+            self._opening.stray(stray, now)
+        if number != self._life.number:
+            self._part(refusals.ERA_CHANGED, now)
+        self._settle_if_due(now)
 
     def _line_from_successor(self, line: bytes, ascii: bool, now: float) -> None:
         outcome = self._succession.from_child(line, ascii, now)
@@ -233,15 +240,19 @@ class Joint:
     @property
     def deadline(self) -> float | None:
         """When `passed` wants to be called, if nothing else happens before."""
-        times = (
-            self._life.deadline,
+        if self._finished:
+            return None
+        # Looked at after every chunk, and mostly there is nothing.
+        due = self._life.deadline
+        for other in (
             self._opening.deadline,
-            self._sessions.deadline,
             self._succession.deadline,
+            self._sessions.deadline,
             self._closing,
-        )
-        due = [time for time in times if time is not None]
-        return min(due) if due and not self._finished else None
+        ):
+            if other is not None and (due is None or other < due):
+                due = other
+        return due
 
     def passed(self, now: float) -> None:
         """Time went by; what is due is done."""
@@ -305,8 +316,7 @@ class Joint:
         bridged = self._bridged = self._sessions
         bridged.stalled = self._stalled
         bridged.adopt(self.process, server, verdict.declared, verdict.client_info, now)
-        for line in verdict.held:
-            bridged.from_child(self.process, line, False, now)
+        bridged.held_from_child(self.process, verdict.held, now)
         for waiting in verdict.waiting:
             bridged.message_from_host(waiting.message, now)
 

@@ -40,6 +40,10 @@ from mcp_era_wire.events import (
     Withdrawn,
 )
 
+Taken: TypeAlias = tuple[int, Sequence[Message]]
+"""How far lines have been handled, and responses in the last of them that answer no call: they may
+be for the joint."""
+
 Open: TypeAlias = dict[Id, Call | None]
 """The open requests of a modern host by their ids; a stream has no call."""
 
@@ -83,24 +87,37 @@ class Session:
 
     # From the child ------------------------------------------------------------------------------
 
-    def from_child(self, line: bytes, ascii: bool, now: float) -> Sequence[Message]:
-        """Handles a line of the child. Returned are responses in it that answer no call: they may
-        be for the joint."""
-        if ascii or sound_utf8(line):
+    def take(self, lines: Sequence[bytes], start: int, ascii: bool, now: float) -> Taken:
+        """Handles lines of the child from `start` on, up to and with one that has consequences.
+
+        Written out, as this is the way of every result.
+        """
+        plain_answer, complete, open = self.peer.plain_answer, self._face.complete, self._open
+        events, more_events = self.peer.events, self._face.events
+        for index in range(start, len(lines)):
+            line = lines[index]
+            if not (ascii or sound_utf8(line)):
+                return index + 1, self._other_from_child(line, ascii, now)
             try:
                 message = read_message(line)
             except UNREADABLE:
-                return self._other_from_child(line, ascii, now)
-            if message.result is not ABSENT or message.method is not UNSET:
-                event = self.peer.receive(message, now)
-                if type(event) is Completed:
-                    call = event.call
-                    if not call.parked:
-                        del self._open[call.id]
-                        self._face.complete(call, event.result)
-                        return ()
-                return self._event(event, now)
-        return self._other_from_child(line, ascii, now)
+                return index + 1, self._other_from_child(line, ascii, now)
+            if message.method is UNSET:
+                if message.result is ABSENT:
+                    return index + 1, self._other_from_child(line, ascii, now)
+                call = plain_answer(message)
+                if call is not None:
+                    del open[call.id]
+                    complete(call, message.result)
+                    continue
+            event = self.peer.receive(message, now)
+            if event is not None:
+                if isinstance(event, Stray):
+                    return index + 1, (event.message,)
+                self.handle(event, now)
+            if events or more_events:
+                return index + 1, ()
+        return len(lines), ()
 
     def _other_from_child(self, line: bytes, ascii: bool, now: float) -> Sequence[Message]:
         """Everything that is not a plain result."""
@@ -110,7 +127,7 @@ class Session:
                 self._out.noise_in_front(line)
                 return self._event(self.peer.receive(read, now), now)
             case Batch(items):
-                return [stray for item in items for stray in self.from_child(item, False, now)]
+                return [stray for item in items for stray in self._item(item, now)]
             case Broken():
                 self._out.noise.append(line)
                 self._broken(read, now)
@@ -119,6 +136,10 @@ class Session:
             case Blank():
                 pass
         return ()
+
+    def _item(self, item: bytes, now: float) -> Sequence[Message]:
+        """Handles one message of a batch."""
+        return self.take([item], 0, False, now)[1]
 
     def _event(self, event: ChildEvent | None, now: float) -> Sequence[Message]:
         if isinstance(event, Stray):

@@ -76,13 +76,17 @@ class Shell:
             0,
             self._handle_host,
             # Cancellations and the end of the host must be seen even if the child takes nothing.
-            lambda: child.outlet if (child := self._child) is not None else None,
+            lambda: self._child.outlet if self._child is not None else None,
             high_water=HIGH_WATER,
             stall=_STALL,
         )
         self.host_fd = _private_stdout()
         """The descriptor that the host reads."""
         self._host_out = Outlet(self.host_fd, on_break=self._host_is_gone)
+        self._child: Child | None = None
+        """The process that takes the host's requests, if it is there."""
+        self._number = 0
+        """Its number."""
         self._processes: dict[int, _Process] = {}
         """Those that are there or will be, by number."""
         self._wishes: list[_Process] = []
@@ -165,6 +169,7 @@ class Shell:
             most_line=self._settings.most_line,
             redact=self._redact,
         )
+        self._find_child()
         self._watch_groups()
         self._joint.child_started(number, trio.current_time())
         self._apply()
@@ -173,6 +178,7 @@ class Shell:
             ending = await child.live(self._traffic)
             nursery.cancel_scope.cancel()
         process.child = None
+        self._find_child()
         self._watch_groups()
         self._joint.child_ended(number, ending, trio.current_time())
         self._apply()
@@ -186,11 +192,11 @@ class Shell:
         """Tells the guard which processes there are."""
         self._guard.watch(*(child.pid for child in self._children))
 
-    @property
-    def _child(self) -> Child | None:
-        """The process that takes the host's requests."""
-        process = self._processes.get(self._joint.process)
-        return process.child if process is not None else None
+    def _find_child(self) -> None:
+        """Sees which process takes the host's requests."""
+        self._number = self._joint.process
+        process = self._processes.get(self._number)
+        self._child = process.child if process is not None else None
 
     @property
     def _children(self) -> list[Child]:
@@ -230,11 +236,12 @@ class Shell:
         out = self._joint.out
         if out.to_host:
             self._write_to_host(out)
-        if out.to_child:
-            child = self._child
-            if child is not None:
-                child.outlet.write(out.to_child)
-                out.to_child.clear()
+        if self._joint.process != self._number:
+            self._find_child()
+        child = self._child
+        if out.to_child and child is not None:
+            child.outlet.write(out.to_child)
+            out.to_child.clear()
         if out.to_others:
             self._write_to_others(out)
         if out.actions or out.noise or out.notes:

@@ -25,7 +25,6 @@ _METHOD_JSON: Final = {
         methods.RESOURCES_LIST,
         methods.RESOURCE_TEMPLATES_LIST,
         methods.RESOURCES_READ,
-        methods.COMPLETE,
     )
 }
 
@@ -33,6 +32,12 @@ _METHOD_JSON: Final = {
 def write_call(to_child: list[Buffer], id: int, call: Call, version: str) -> None:
     """Appends the pieces of a call's line, under our `id`, for a child of `version`."""
     params = call.params
+    method = _METHOD_JSON.get(call.method)
+    if params and method is not None and call.progress_token is None:
+        # The way of nearly every call.
+        head = b'{"jsonrpc":"2.0","id":%d,"method":%b,"params":' % (id, method)
+        to_child += (head, encode(params), b"}\n")
+        return
     if call.progress_token is not None:
         # Our id is unique in the session, so it serves as the token too.
         meta = members_of(params.get("_meta")) or {}
@@ -40,7 +45,7 @@ def write_call(to_child: list[Buffer], id: int, call: Call, version: str) -> Non
         params["_meta"] = Raw(encode(meta))
     if call.method == methods.COMPLETE and version < _COMPLETION_CONTEXT_SINCE:
         _take_context_out(call)
-    method = _METHOD_JSON.get(call.method) or encode(call.method)
+    method = method or encode(call.method)
     if not params:
         to_child.append(b'{"jsonrpc":"2.0","id":%d,"method":%b}\n' % (id, method))
         return

@@ -120,7 +120,10 @@ class LegacyPeer:
     def begin(self, call: Call, now: float) -> None:
         """Sends a call, at once or as soon as it may."""
         if self._at_ease and call.log_level < 0:
-            self._write(call)
+            self._last_id = id = self._last_id + 1
+            call.child_id = id
+            self._calls[id] = call
+            write_call(self._to_child, id, call, self._version)
         else:
             self._waiting[call] = None
             self._after_roots(call, now)
@@ -172,14 +175,11 @@ class LegacyPeer:
         if call.log_level >= 0:
             self._levels.begin(call.log_level)
         self._questions.stray.written(now)
-        self._write(call)
-        self._questions.attribution.started(call)
-
-    def _write(self, call: Call) -> None:
         self._last_id = id = self._last_id + 1
         call.child_id = id
         self._calls[id] = call
         write_call(self._to_child, id, call, self._version)
+        self._questions.attribution.started(call)
 
     def _request(self, method: str, params: bytes) -> int:
         """Sends a request of our own."""
@@ -351,6 +351,21 @@ class LegacyPeer:
     def notify(self, method: str, params: bytes) -> None:
         """Passes a notification on."""
         self._to_child.append(notification_line(method, params))
+
+    def plain_answer(self, message: Message) -> Call | None:
+        """The call that a result answers, if nobody else is concerned by it; else `receive` it."""
+        id = message.id
+        call = self._calls.get(id) if type(id) is int else None
+        if (
+            call is None
+            or call.asked
+            or call.log_level >= 0
+            or message.error is not ABSENT
+            or not self._at_ease
+        ):
+            return None
+        del self._calls[call.child_id]
+        return call
 
     def receive(self, message: Message, now: float) -> ChildEvent | None:
         """Takes one message of the child. None means that it has been dealt with here."""

@@ -23,7 +23,7 @@ from mcp_era_modern.refused_itself import MOST_TEXT, capability_missed
 from mcp_era_modern.request_meta import MetaReader, RequestMeta
 from mcp_era_modern.request_state import Seal
 from mcp_era_modern.requests import NOT_BRIDGED, REMOVED, RETRY_MEMBERS, RULES, UNKNOWN, Rule
-from mcp_era_modern.results import Completer, failure_text
+from mcp_era_modern.results import Completer, text_of
 from mcp_era_modern.streams import Streams
 from mcp_era_wire import codes, methods
 from mcp_era_wire.capabilities import Required, covers
@@ -183,12 +183,11 @@ class ModernFace:
 
     def complete(self, call: Call, result: Raw) -> None:
         """The child answered `call` with a result."""
-        missing = self.exchanges.over(call) if call.asked else None
-        if missing is not None or (len(result) <= MOST_TEXT and b'"isError"' in bytes(result)):
-            said = failure_text(result)
-            if said is not None and self._lacked_capability(call, missing, said):
-                return
         pieces = self._completer.complete(call.method, result)
+        if call.asked or self._completer.failed:
+            missing = self.exchanges.over(call)
+            if self._completer.failed and self._lacked_capability(call, missing, text_of(result)):
+                return
         if pieces is None:
             self.refuse(
                 call.id,

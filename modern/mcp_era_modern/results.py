@@ -58,14 +58,15 @@ _Absent: TypeAlias = _Never | UnsetType
 class _Plain(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """A result that has nothing to mend and none of the members that we put in.
 
-    These types are never looked into: that a result decodes into one, in a single pass and without
-    an object for what is inside, is all that counts.
+    That a result decodes into one of these types, in a single pass and without an object for what
+    is inside, is all that counts; only `is_error` is looked at.
     """
 
     result_type: _Absent = msgspec.field(default=UNSET, name="resultType")
     ttl_ms: _Absent = msgspec.field(default=UNSET, name="ttlMs")
     cache_scope: _Absent = msgspec.field(default=UNSET, name="cacheScope")
     meta: _Absent = msgspec.field(default=UNSET, name="_meta")
+    is_error: bool = msgspec.field(default=False, name="isError")
 
 
 class _PlainSchema(msgspec.Struct, frozen=True, gc=False):
@@ -98,8 +99,8 @@ class _PlainCompletion(_Plain, frozen=True, gc=False, kw_only=True):
     completion: _PlainValues
 
 
-_is_plain: Final[Callable[[Raw], object]] = msgspec.json.Decoder(_Plain).decode
-_IS_PLAIN: Final[dict[str, Callable[[Raw], object]]] = {
+_is_plain: Final[Callable[[Raw], _Plain]] = msgspec.json.Decoder(_Plain).decode
+_IS_PLAIN: Final[dict[str, Callable[[Raw], _Plain]]] = {
     methods.TOOLS_LIST: msgspec.json.Decoder(_PlainTools).decode,
     methods.PROMPTS_LIST: msgspec.json.Decoder(_PlainList).decode,
     methods.RESOURCES_LIST: msgspec.json.Decoder(_PlainList).decode,
@@ -118,6 +119,8 @@ class Completer:
 
     def __init__(self, server_info: Raw | None) -> None:
         self._server_info = server_info
+        self.failed = False
+        """Whether the last result was that of a tool which failed (`isError`)."""
         identity = b"}"
         if server_info is not None:
             identity = b',"_meta":{"%b":%b}}' % (SERVER_INFO_KEY.encode(), bytes(server_info))
@@ -133,7 +136,7 @@ class Completer:
         if it holds one of them already or needs mending.
         """
         try:
-            _IS_PLAIN.get(method, _is_plain)(result)
+            self.failed = _IS_PLAIN.get(method, _is_plain)(result).is_error
         except UNREADABLE:
             return self._rewritten(method, result)
         tail = self._cacheable_tail if method in CACHEABLE else self._tail
@@ -146,6 +149,7 @@ class Completer:
         members = members_of(result)
         if members is None:
             return None
+        self.failed = bytes(members.get("isError", ABSENT)) == b"true"
         mend = _MEND.get(method)
         if mend is not None:
             mend(members)
@@ -216,13 +220,10 @@ def mended_tool(tool: Raw) -> Raw:
     return Raw(encode(members))
 
 
-def failure_text(result: Raw) -> str | None:
-    """What a tool said that failed (`isError`), or None if it did not fail."""
-    members = members_of(result) or {}
-    if bytes(members.get("isError", ABSENT)) != b"true":
-        return None
+def text_of(result: Raw) -> str:
+    """What a tool says to whoever reads only text."""
     try:
-        blocks = _read_values(members.get("content", ABSENT))
+        blocks = _read_values((members_of(result) or {}).get("content", ABSENT))
     except UNREADABLE:
         return ""
     texts = (string_of((members_of(block) or {}).get("text")) for block in blocks)
