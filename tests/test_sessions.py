@@ -382,3 +382,30 @@ def test_everything_may_be_declared_at_once() -> None:
         call("1", None, capabilities=EVERYTHING) + "start 2\n" + hello(1002, declared),
         greets(1002) + sent(1),
     )
+
+
+def test_when_the_old_process_ends_meanwhile_everything_waits_for_the_new_one() -> None:
+    play(
+        BESIDE,
+        """
+ended1 3
+host < {"id":1,"error":{"code":-32603,"message":"The server exited with code 3",
+       "data":{"source":"mcp-bridge","reason":"child_exited","exitCode":3,"stderr":["last words"]}}}
+""",
+        call("3", None, name="u", capabilities=NOTHING),
+        greets(1002) + sent(1) + sent(2, "u"),
+        done(1, "2"),
+        done(2, "3"),
+    )
+
+
+def test_and_fails_if_that_does_not_start_either() -> None:
+    ended = (
+        '"code":-32603,"message":"The server exited with code 3","data":{"source":"mcp-bridge",'
+        '"reason":"child_exited","exitCode":3,"stderr":["last words"]}'
+    )
+    play(
+        BESIDE,
+        "ended1 3\n" + f'host < {{"id":1,"error":{{{ended}}}}}',
+        "ended2 3\n" + f'host < {{"id":2,"error":{{{ended}}}}}',
+    )

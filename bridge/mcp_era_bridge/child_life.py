@@ -94,10 +94,12 @@ class ChildLife:
         self._last_number += 1
         return self._last_number
 
-    def succeeded_by(self, number: int, started: float) -> None:
-        """Another process, which runs beside, takes the place of the present one."""
+    def succeeded_by(self, number: int, started: float | None) -> None:
+        """Another process, which runs beside, takes the place of the present one. It runs since
+        `started`, or is still being started."""
         self._out.switch(self.number, number)
         self.number = number
-        self.presence = Presence.RUNNING
+        self.presence = Presence.RUNNING if started is not None else Presence.STARTING
+        self.deadline = None
         self.spoken_to = True
-        self._started = started
+        self._started = started or 0.0

@@ -84,6 +84,8 @@ class Inquiry:
         self._remembered = remembered
         self._search: ChildEra | None = None
         self._asker = Asker(Era.MODERN, RequestMeta())
+        self.held: list[bytes] = []
+        """What the process has said meanwhile that is for the host."""
         self.declared = NO_MEMBERS
         """The capabilities, in the modern spelling, that the last session was opened with."""
         self.asked_discover = False
@@ -127,11 +129,18 @@ class Inquiry:
         """The search is of no use any more, and neither is what was asked."""
         self._search = None
         self._own.forget()
+        self.held.clear()
 
     def restart(self, now: float) -> None:
         """Wants the process ended, if there is one, and another one started."""
         self._own.forget()
+        self.held.clear()
         self._life.restart(now)
+
+    def held_lines(self) -> list[bytes]:
+        """Takes out what has been held."""
+        held, self.held = self.held, []
+        return held
 
     def started(self, now: float) -> None:
         """The process runs: only now can it hear what it was asked."""
@@ -179,6 +188,7 @@ class Inquiry:
     def ended(self, now: float) -> Conclusion | None:
         """The process has ended."""
         self._own.forget()
+        self.held.clear()
         return self._take(self._search.ended(now), now) if self._search is not None else None
 
     def passed(self, now: float) -> Conclusion | None:

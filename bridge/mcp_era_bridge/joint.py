@@ -167,6 +167,8 @@ class Joint:
 
     def child_started(self, process: int, now: float) -> None:
         """The process runs; what is in `to_child` can be written."""
+        if process == self._succession.number:
+            self._succession.started(now)
         if process == self.process and self._life.presence is Presence.STARTING:
             self._stalled = False
             self._life.started(now)
@@ -198,6 +200,12 @@ class Joint:
             return
         self.out.note(Severity.WARNING, f"the server {ending.how}")
         self._life.failed(now)
+        if self._succession.is_beside:
+            # There is another process already, or soon: whatever comes waits for it.
+            self._sessions.lost(process, refusals.child_exited(ending), now)
+            self._succession.take_over()
+            self.out.to_others.pop(process, None)
+            return
         if process == self._succession.number:
             refusal = refusals.child_exited(ending)
             self._succession_ended(self._succession.ended(refusal), now)
@@ -208,6 +216,7 @@ class Joint:
 
     def _other_ended(self, process: int, ending: Ending, now: float) -> None:
         """A process has ended that is not the one which takes requests."""
+        self.out.to_others.pop(process, None)
         refusal = refusals.child_exited(ending)
         if process == self._succession.number:
             self.out.note(Severity.WARNING, f"the server {ending.how}")

@@ -89,7 +89,6 @@ class Opening:
         self._settings = settings
         self._inquiry = Inquiry(out, life, own, settings, bridge_info, remembered)
         self._waiting = WaitingRoom()
-        self._held: list[bytes] = []
         self._host: Era | None = None
         self._carried: Id | None = None
         """The host's own `server/discover` in whose name the child is asked."""
@@ -231,7 +230,6 @@ class Opening:
         self._conclude(self._inquiry.begin(Asker(Era.MODERN, self._inquiry.meta), now))
 
     def _restart(self, now: float) -> None:
-        self._held.clear()
         self._inquiry.restart(now)
 
     def _begin(self, id: Id, first: Waiting, now: float) -> None:
@@ -273,7 +271,8 @@ class Opening:
             return
         answered = settled.discovered is not None and self._inquiry.asked_discover
         carried = self._carried if answered else None
-        waiting, self._held, held = self._waiting.empty(), [], self._held
+        waiting = self._waiting.empty()
+        held = self._inquiry.held_lines()
         if self._host is Era.LEGACY:
             waiting = [other for other in waiting if other is not self._initialize]
         self.verdict = Verdict(
@@ -309,7 +308,6 @@ class Opening:
         """There is no child: everything that waits fails, and the search begins anew some time."""
         self._last_refusal = refusal
         self._inquiry.abandon()
-        self._held.clear()
         self.fail(refusal)
 
     def fail(self, refusal: Refusal) -> None:
@@ -354,8 +352,8 @@ class Opening:
         elif self._host is Era.LEGACY:
             # For a host of its own era, whatever comes of the search.
             self._out.to_host += (message_part(line), b"\n")
-        elif len(self._held) < _MOST_HELD:
-            self._held.append(line)
+        elif len(self._inquiry.held) < _MOST_HELD:
+            self._inquiry.held.append(line)
         else:
             self._out.note(Severity.WARNING, "message of the child lost", method=message.method)
 
@@ -367,7 +365,7 @@ class Opening:
         if message.is_failure:
             self._refusal_line = message_part(line)
         else:
-            self._held.append(message_part(line))
+            self._inquiry.held.append(message_part(line))
         self._conclude(self._inquiry.host_answered(message, now))
 
     def stray(self, message: Message, now: float) -> None:
@@ -383,7 +381,6 @@ class Opening:
         if not self._inquiry.open:
             return False
         self._ending = ending
-        self._held.clear()
         self._conclude(self._inquiry.ended(now))
         return self._inquiry.open
 

@@ -83,7 +83,7 @@ class Succession:
         self._declared = Raw(b"{}")
         self._waiting: dict[Call, None] = {}
         self._held: list[bytes] = []
-        self._started = 0.0
+        self._started: float | None = None
         self.deadline: float | None = None
         """When `passed` wants to be called."""
 
@@ -122,7 +122,7 @@ class Succession:
         params = initialize_params(NEWEST_LEGACY, capabilities, client_info or self._bridge_info)
         to_child.append(request_line(self._id, methods.INITIALIZE, params))
         self.deadline = now + self._settings.initialize_timeout
-        self._started = now
+        self._started = None
         self._out.note(Severity.INFO, "another session is opened", process=self.number)
 
     def wait(self, call: Call) -> None:
@@ -133,7 +133,17 @@ class Succession:
         """It is not wanted any more."""
         self._waiting.pop(call, None)
 
+    def take_over(self) -> None:
+        """The process beside which this one was to run is gone: it is the only one now."""
+        assert self.number is not None
+        self._beside = False
+        self._life.succeeded_by(self.number, self._started)
+
     # The process ---------------------------------------------------------------------------------
+
+    def started(self, now: float) -> None:
+        """The process runs."""
+        self._started = now
 
     def from_child(self, line: bytes, ascii: bool, now: float) -> Outcome | None:
         """Handles a line of the process."""
