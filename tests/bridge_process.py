@@ -24,12 +24,14 @@ KEY = "io.modelcontextprotocol/"
 LAUNCH = (sys.executable, "-m", "mcp_era_bridge")
 
 
-def modern_request(id: int | str, method: str, **params: object) -> Object:
+def modern_request(
+    id: int | str, method: str, capabilities: Object | None = None, **params: object
+) -> Object:
     """A request of 2026-07-28, with its envelope."""
     meta: Object = {
         KEY + "protocolVersion": "2026-07-28",
         KEY + "clientInfo": {"name": "test", "version": "0"},
-        KEY + "clientCapabilities": {},
+        KEY + "clientCapabilities": capabilities or {},
     }
     return {"jsonrpc": "2.0", "id": id, "method": method, "params": {**params, "_meta": meta}}
 
@@ -258,6 +260,17 @@ class BridgeProcess:
         answer = self.ask(request)
         assert "error" in answer, answer
         return cast(Object, answer["error"])
+
+    def notified(self, method: str, count: int = 1) -> list[Object]:
+        """Waits until so many notifications of `method` have come."""
+
+        def come() -> list[Object]:
+            return [message for message in self.messages if message.get("method") == method]
+
+        with self._news:
+            self._news.wait_for(lambda: self._over or len(come()) >= count, PATIENCE)
+            assert len(come()) >= count, f"no {method}; what came: {str(self.messages)[:2000]}"
+            return come()
 
     def answers(self, count: int) -> dict[object, Object]:
         """Waits until `count` requests have been answered in all."""

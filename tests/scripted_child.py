@@ -94,6 +94,9 @@ class ScriptedChild:
         self._journal = journal
         self._writing = threading.Lock()
         self._kept_fds: list[int] = []
+        self._asked: dict[object, tuple[Acts, Object]] = {}
+        """What is played once a question is answered, and the request that it is played in answer
+        to."""
 
     def run(self, descriptors: list[int]) -> None:
         for name in cast(list[str], self._script.get("ignore", [])):
@@ -124,6 +127,9 @@ class ScriptedChild:
         self._journal.add("received", message=message)
         method = message.get("method")
         if not isinstance(method, str):
+            acts, request = self._asked.pop(message.get("id"), ([], Object()))
+            for act in acts:
+                self.play(act, request)
             return
         acts = self._on.get(method)
         if acts is None and "id" in message:
@@ -150,6 +156,8 @@ class ScriptedChild:
                 note: Object = {"jsonrpc": "2.0", "method": "notifications/message", "params": {}}
                 answer = {"jsonrpc": "2.0", "id": request.get("id"), "result": value}
                 self._write(json.dumps([note, answer]).encode() + b"\n")
+            case "ask", dict():
+                self._ask(cast(Object, value), request)
             case "line", str(line):
                 self._write(line.encode() + b"\n")
             case "bytes", str(latin):
@@ -209,6 +217,12 @@ class ScriptedChild:
             os._exit(75)
         self._kept_fds.append(fd)
         self._journal.add("locked", granted=True)
+
+    def _ask(self, question: Object, request: Object) -> None:
+        """Sends the request `question`; its member `then` are acts for when it is answered."""
+        then = cast(Acts, question.pop("then", []))
+        self._asked[question["id"]] = (then, request)
+        self._write(json.dumps({"jsonrpc": "2.0", **question}).encode() + b"\n")
 
     def _answer(self, request: Object, answer: Object) -> None:
         message: Object = {"jsonrpc": "2.0", "id": request.get("id"), **answer}

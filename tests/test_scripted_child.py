@@ -171,3 +171,15 @@ def test_a_grandchild_keeps_the_pipe_open(tmp_path: Path, own_session: bool) -> 
         os.kill(grandchild, signal.SIGTERM)
         assert process.stdout.read() == b""
         assert_ends(grandchild)
+
+
+def test_it_asks_and_goes_on_once_it_is_answered(tmp_path: Path) -> None:
+    acts: Acts = [{"ask": {"id": "q", "method": "roots/list", "then": [{"result": {"n": 1}}]}}]
+    child = Scripted(tmp_path, legacy(tools_call=acts))
+    other: Object = {"jsonrpc": "2.0", "id": "x", "result": {}}
+    answer: Object = {"jsonrpc": "2.0", "id": "q", "result": {}}
+    _, lines, _ = played(child, legacy_call(7), other, answer, answer)
+    assert [json.loads(line) for line in lines] == [
+        {"jsonrpc": "2.0", "id": "q", "method": "roots/list"},
+        {"jsonrpc": "2.0", "id": 7, "result": {"n": 1}},
+    ]
