@@ -127,8 +127,8 @@ class ScriptedChild:
         self._journal.add("received", message=message)
         method = message.get("method")
         if not isinstance(method, str):
-            acts, request = self._asked.pop(message.get("id"), ([], Object()))
-            for act in acts:
+            then, request = self._asked.pop(message.get("id"), ([], Object()))
+            for act in then:
                 self.play(act, request)
             return
         acts = self._on.get(method)

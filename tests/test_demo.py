@@ -7,7 +7,8 @@ import re
 
 import pytest
 
-from mcp_era_bridge.demo import STEPS, run_demo
+from mcp_era_bridge.demo import run_demo
+from mcp_era_bridge.demo_steps import STEPS
 
 
 @pytest.fixture(scope="module")
