@@ -309,3 +309,32 @@ def test_a_retry_that_brings_no_roots_is_asked_again_and_the_call_does_not_start
         + 'child < {"id":1,"method":"tools/call","params":{"name":"t"}}\n',
         done(1, "3"),
     )
+
+
+def test_roots_withdrawn_before_they_were_put_let_the_call_start() -> None:
+    withdrawn = 'child > {"method":"notifications/cancelled","params":{"requestId":"q"}}\n'
+    play(
+        opened(),
+        asks('"q"', LIST_ROOTS) + asks('"r"', LIST_ROOTS),
+        call("1", None),
+        withdrawn,
+        withdrawn.replace('"q"', '"r"')
+        + 'child < {"id":1,"method":"tools/call","params":{"name":"t"}}\n',
+        "after 1",
+        done(1, "1"),
+    )
+
+
+def test_a_call_that_cannot_be_parked_starts_without_bringing_roots() -> None:
+    play(
+        opened(),
+        call("1", 1),
+        asks('"p"') + gathered("1", 1, ("p", ELICIT)),
+        'child > {"id":1,"result":{"content":[]}}',
+        asks('"q"', LIST_ROOTS),
+        call("2", None, name="u")
+        + 'child < {"id":"q","error":{"code":-32603,"message":"Too many calls wait for the user"}}\n'
+        + 'child < {"id":2,"method":"tools/call","params":{"name":"u"}}\n',
+        done(2, "2"),
+        settings=Settings(most_parked=1),
+    )

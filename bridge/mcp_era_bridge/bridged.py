@@ -399,7 +399,7 @@ class Bridged:
                         session.peer.park(call, now)
             case QuestionRefused(question, code, message):
                 for session in self._sessions():
-                    session.peer.refuse(question, code, message)
+                    session.peer.refuse(question, code, message, now)
             case QuestionDropped(question):
                 for session in self._sessions():
                     session.peer.give_up(question)

@@ -41,6 +41,7 @@ from mcp_era_wire.events import (
     Refused,
     Server,
     Stray,
+    Withdrawn,
 )
 from mcp_era_wire.levels import LOG_LEVELS
 from mcp_era_wire.members import members_of
@@ -308,17 +309,30 @@ class LegacyPeer:
         self._questions.answer(question, answer, now)
         self._look(now)
 
-    def refuse(self, question: Question, code: int, message: str) -> None:
+    def refuse(self, question: Question, code: int, message: str, now: float) -> None:
         """The host cannot be asked this."""
         self._questions.refuse(question, code, message)
+        self._start_if_free(question, now)
+
+    def _start_if_free(self, question: Question, now: float) -> None:
+        """A call that was to bring an answer to the child before it starts need not any more."""
+        call = question.call
+        if call is None or call.parked or call not in self._waiting:
+            return
+        if not self._questions.are_carried_by(call):
+            self._after_roots(call, now)
+            self._look(now)
 
     def give_up(self, question: Question) -> None:
         """Nobody will answer this."""
         self._questions.give_up(question)
 
     def leave(self, call: Call, now: float) -> None:
-        """Nobody will answer what a call has asked, but it may go on and end for itself."""
+        """Nobody will answer what a call has asked, but it may go on and end for itself, if it has
+        been started."""
         self._questions.leave(call)
+        if call in self._waiting:
+            self._forget_waiting(call)
         self._look(now)
 
     # Resources -----------------------------------------------------------------------------------
@@ -382,7 +396,7 @@ class LegacyPeer:
         if not self._at_ease:
             self._questions.stray.heard(bool(self._calls), now)
         if id is UNSET:
-            return self._notification(message.method, message.params)
+            return self._notification(message.method, message.params, now)
         if message.method == methods.PING:
             # Also before `initialized`: the receiver must respond promptly (utilities/ping).
             self._to_child.append(result_line(id, b"{}"))
@@ -415,18 +429,23 @@ class LegacyPeer:
             self._look(now)
         return Stray(message)
 
-    def _notification(self, method: str, params: Raw) -> ChildEvent | None:
+    def _notification(self, method: str, params: Raw, now: float) -> ChildEvent | None:
         if method == methods.PROGRESS:
             return self._progress(params)
         if method == methods.LOG_MESSAGE:
             wanted = self._is_wanted(severity_of(params))
             return Logged(params) if wanted else Dropped(method)
         if method == methods.CANCELLED:
-            id = cancelled_id(params)
-            # Ours are not the child's to cancel.
-            withdrawn = id is not None and self._questions.withdrawn(id)
-            return None if withdrawn else Dropped(method)
+            return self._withdrawal(cancelled_id(params), now)
         return notice(method, params)
+
+    def _withdrawal(self, id: Id | None, now: float) -> ChildEvent | None:
+        """The child withdraws a question of its own; ours are not its to cancel."""
+        question = self._questions.withdrawn(id) if id is not None else None
+        if question is None:
+            return Dropped(methods.CANCELLED)
+        self._start_if_free(question, now)
+        return Withdrawn(question)
 
     def _progress(self, params: Raw) -> ChildEvent | None:
         """Progress of a call that is under way and asked for it; of any other it is nobody's."""

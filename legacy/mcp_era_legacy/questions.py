@@ -19,7 +19,7 @@ from mcp_era_legacy.attribution import Askers, Attribution
 from mcp_era_legacy.stray_roots import KnownRoots, StrayRoots
 from mcp_era_wire import codes, methods
 from mcp_era_wire.envelope import UNREADABLE, Buffer, Id, error_line
-from mcp_era_wire.events import Asked, Call, ChildEvent, Question, Refused, Withdrawn
+from mcp_era_wire.events import Asked, Call, ChildEvent, Question, Refused
 from mcp_era_wire.members import is_object, members_of, string_of
 
 _CANCELLED_WAIT: Final = 60.0
@@ -139,17 +139,17 @@ class Questions:
         else:
             self._refuse(question, codes.INTERNAL_ERROR, "The roots are not available")
 
-    def withdrawn(self, id: Id) -> bool:
-        """The child withdraws what it asked as `id`: it gets no answer any more. Whether it was
-        open."""
+    def withdrawn(self, id: Id) -> Question | None:
+        """The child withdraws what it asked as `id`: it gets no answer any more."""
         question = self._open.pop(id, None)
-        if question is None:
-            return False
-        self.attribution.withdrawn(question)
-        self.stray.withdrawn(question)
-        if question.call is not None:
-            self._events.append(Withdrawn(question))
-        return True
+        if question is not None:
+            self.attribution.withdrawn(question)
+            self.stray.withdrawn(question)
+        return question
+
+    def are_carried_by(self, call: Call) -> bool:
+        """Whether a call carries any of them."""
+        return any(question.call is call for question in self._open.values())
 
     def cancelled_call_answered(self, child_id: object, now: float) -> None:
         """The child answered a call that had been cancelled: it will not ask for it any more."""
