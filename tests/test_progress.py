@@ -2,7 +2,8 @@
 
 import pytest
 
-from conversation import MACROS, OPENED, play
+from asking import ACCEPTED, ELICIT, answered, asks, done, gathered, input_required, retry
+from conversation import EVERYTHING, MACROS, OPENED, meta, opened, play
 
 clause = pytest.mark.clause
 
@@ -136,3 +137,75 @@ def test_an_answer_without_progress_begins_no_write_of_its_own() -> None:
     answer = b'{"jsonrpc":"2.0","id":1,"result":{"content":[]}}'
     conversation.joint.from_child(1, [answer], True, conversation.now)
     assert conversation.joint.out.host_breaks == []
+
+
+# Calls that ask ---------------------------------------------------------------------------------
+
+PARKED = (
+    opened()
+    + call('"c"', '"t"').replace(MACROS["$META"].removesuffix("}"), meta(EVERYTHING)[:-1])
+    + asks('"q"')
+    + gathered('"c"', 1, ("q", ELICIT))
+)
+
+
+@clause("S-73", "S-74")
+def test_progress_of_a_parked_call_is_kept_for_the_next_leg_the_newest_alone() -> None:
+    play(
+        PARKED,
+        f"child > {progress('1', '1')}",
+        f"child > {progress('1', '2')}",
+        retry('"r"', 1, f'{{"q":{ACCEPTED}}}', more='"progressToken":"u"')
+        + answered('"q"', ACCEPTED)
+        + f"host < {progress(chr(34) + 'u' + chr(34), '2')}",
+        f"child > {progress('1', '2')}",
+        passed_on('"u"', "3"),
+        done(1, '"r"'),
+    )
+
+
+def test_it_is_dropped_if_the_next_leg_wants_none() -> None:
+    play(
+        PARKED,
+        f"child > {progress('1', '1')}",
+        retry('"r"', 1, f'{{"q":{ACCEPTED}}}') + answered('"q"', ACCEPTED),
+        f"child > {progress('1', '5')}",
+        done(1, '"r"'),
+    )
+
+
+def test_it_stands_before_an_answer_that_was_kept_too() -> None:
+    play(
+        PARKED,
+        f"child > {progress('1', '4')}",
+        'child > {"id":1,"result":{"content":[]}}',
+        retry('"r"', 1, f'{{"q":{ACCEPTED}}}', more='"progressToken":7')
+        + answered('"q"', ACCEPTED)
+        + f"host < {progress('7', '4')}\n"
+        + 'host  < {"id":"r","result":{"content":[],$DONE}}',
+    )
+
+
+def test_a_leg_that_is_asked_again_has_heard_of_progress_before() -> None:
+    conversation = play(PARKED, f"child > {progress('1', '4')}")
+    conversation.play(
+        retry('"r"', 1, "{}", more='"progressToken":7') + input_required('"r"', 2, ("q", ELICIT))
+    )
+    conversation.play(
+        retry('"s"', 2, f'{{"q":{ACCEPTED}}}', more='"progressToken":8')
+        + answered('"q"', ACCEPTED)
+        + f"host < {progress('8', '4')}\n"
+    )
+
+
+def test_an_input_required_behind_progress_begins_a_write_of_its_own() -> None:
+    conversation = play(
+        opened(),
+        call('"c"', '"t"').replace(MACROS["$META"].removesuffix("}"), meta(EVERYTHING)[:-1]),
+    )
+    joint = conversation.joint
+    question = f'{{"jsonrpc":"2.0","id":"q",{ELICIT}}}'.encode()
+    line = f'{{"jsonrpc":"2.0",{progress("1", "1")[1:]}'.encode()
+    joint.from_child(1, [line, question], True, conversation.now)
+    joint.passed(conversation.now + 0.02)
+    assert len(joint.out.host_breaks) == 1

@@ -333,7 +333,8 @@ def test_a_call_that_cannot_be_parked_starts_without_bringing_roots() -> None:
         'child > {"id":1,"result":{"content":[]}}',
         asks('"q"', LIST_ROOTS),
         call("2", None, name="u")
-        + 'child < {"id":"q","error":{"code":-32603,"message":"Too many calls wait for the user"}}\n'
+        + 'child < {"id":"q","error":{"code":-32603,'
+        + '"message":"Too many calls wait for the user"}}\n'
         + 'child < {"id":2,"method":"tools/call","params":{"name":"u"}}\n',
         done(2, "2"),
         settings=Settings(most_parked=1),

@@ -14,7 +14,7 @@ from msgspec import Raw
 from mcp_era_wire import codes, methods
 from mcp_era_wire.envelope import UNREADABLE, Id, encode, error_line, result_line
 from mcp_era_wire.events import Question
-from mcp_era_wire.members import Members, members_of, open_object, string_of
+from mcp_era_wire.members import Members, is_object, members_of, open_object, string_of
 
 _ARRAYS_SINCE: Final = "2025-11-25"
 _AUDIO_SINCE: Final = "2025-03-26"
@@ -54,7 +54,7 @@ def _elicited(answer: Members, version: str) -> Members:
 
 
 def _sampled(answer: Members, version: str) -> Members:
-    if version < _ARRAYS_SINCE and answer["content"].startswith(b"["):
+    if version < _ARRAYS_SINCE and not is_object(answer["content"]):
         answer["content"] = _one_block(_read_values(answer["content"]))
     if version < _AUDIO_SINCE and _kind(answer["content"]) == "audio":
         raise _Unfit(f"The client's model answered with audio, which {version} does not know")
