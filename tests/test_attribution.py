@@ -16,7 +16,7 @@ from asking import (
     input_required,
     retry,
 )
-from conversation import opened, play
+from conversation import EVERYTHING, opened, play
 from mcp_era_legacy.attribution import Askers
 
 clause = pytest.mark.clause
@@ -389,4 +389,71 @@ def test_parked_calls_carry_what_nobody_else_can_have_asked() -> None:
         retry('"d"', 2, f'{{"r":{ACCEPTED}}}', name="b") + answered('"r"', ACCEPTED),
         gathered('"d"', 3, ("s", CREATE)),
         retry('"e"', 3, f'{{"s":{SAMPLED}}}', name="b") + answered('"s"', SAMPLED),
+    )
+
+
+# Unlucky orders --------------------------------------------------------------------------------
+
+
+def test_calls_held_behind_a_question_start_one_by_one_if_they_may_ask_too() -> None:
+    def starts(id: int) -> str:
+        return f'child < {{"id":{id},"method":"tools/call","params":{{"name":"b"}}}}\n'
+
+    play(
+        opened(),
+        asker("b", 1),
+        call('"x"', 2, name="x"),
+        call('"y"', 3, name="y"),
+        asks('"q"'),
+        call('"1"', None, name="b"),
+        call('"2"', None, name="b"),
+        call('"3"', None, name="z"),
+        'child > {"id":2,"result":{"content":[]}}\n'
+        + 'host  < {"id":"x","result":{"content":[],$DONE}}\n'
+        + 'child < {"id":4,"method":"tools/call","params":{"name":"z"}}\n'
+        + starts(5),
+        gathered('"y"', 2, ("q", ELICIT)),
+        asks('"r"') + starts(6),
+    )
+
+
+def test_a_withdrawn_question_holds_nothing_up() -> None:
+    play(
+        TWO,
+        asks('"q"'),
+        call('"c"', None, name="c"),
+        'child > {"method":"notifications/cancelled","params":{"requestId":"q"}}\n'
+        + 'child < {"id":3,"method":"tools/call","params":{"name":"c"}}',
+    )
+
+
+def test_names_are_remembered_across_processes() -> None:
+    declared = EVERYTHING.replace('"roots":{}', '"roots":{"listChanged":true}')
+    play(
+        opened(),
+        asker("b", 1),
+        "ended 3",
+        call('"1"', None, name="b")
+        + "start 2\n"
+        + 'child < {"id":1002,"method":"server/discover","params":{$FULL}}\n'
+        + 'child > {"id":1002,"error":{"code":-32601,"message":"?"}}\n'
+        + 'child < {"id":1003,"method":"initialize","params":{"protocolVersion":"2025-11-25",'
+        + f'"capabilities":{declared},"clientInfo":{{"name":"host","version":"2"}}}}}}\n'
+        + 'child > {"id":1003,"result":{"protocolVersion":"2025-11-25","capabilities":{},'
+        + '"serverInfo":{"name":"old","version":"1"}}}\n'
+        + 'child < {"method":"notifications/initialized"}\n'
+        + 'child < {"id":1,"method":"tools/call","params":{"name":"b"}}\n',
+        call('"2"', None, name="b"),
+    )
+
+
+def test_a_call_that_has_been_answered_may_ask_again_and_is_the_oldest() -> None:
+    play(
+        opened(),
+        call('"a"', 1, name="a"),
+        asks('"q"') + gathered('"a"', 1, ("q", ELICIT)),
+        retry('"b"', 1, f'{{"q":{ACCEPTED}}}', name="a") + answered('"q"', ACCEPTED),
+        call('"c"', 2, name="c"),
+        asks('"r"'),
+        gathered('"b"', 2, ("r", ELICIT)),
     )

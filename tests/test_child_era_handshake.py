@@ -2,7 +2,7 @@
 
 import pytest
 
-from conversation import DISCOVERED, GREETED, PROBED, play
+from conversation import DISCOVERED, GREETED, PROBED, meta, play
 from eras import HELLO, LATE, MODERN_RESULT, REFUSED, SETTLES_LEGACY, STAYS_MODERN
 
 
@@ -222,4 +222,21 @@ child < {"id":1,"method":"completion/complete","params":{
          "ref":{"type":"ref/prompt","name":"p"},"argument":{"name":"a","value":""}}}
 """
         ),
+    )
+
+
+def test_a_batch_around_the_handshake_belongs_to_one_process() -> None:
+    play(
+        GREETED,
+        f"""
+host  > {{"id":1,"method":"tools/call","params":{{"name":"t",{meta('{"sampling":{}}')}}}}}
+child > [{{"jsonrpc":"2.0","id":$HELLO,"result":{{"protocolVersion":"2025-03-26",
+        "capabilities":{{"tools":{{}}}},"serverInfo":{{"name":"old","version":"1"}}}}}},
+        {{"jsonrpc":"2.0","id":5,"method":"ping"}}]
+start 2
+host  < {{"id":"d","result":{{"supportedVersions":["2026-07-28"],"capabilities":{{"tools":{{}}}},
+         $LISTED}}}}
+child < {{"id":1002,"method":"initialize","params":{{"protocolVersion":"2025-11-25",
+         "capabilities":{{"sampling":{{}}}},"clientInfo":{{"name":"host","version":"2"}}}}}}
+""",
     )

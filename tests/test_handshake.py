@@ -42,7 +42,7 @@ def test_roots_of_the_command_line_are_declared_whatever_the_host_declares() -> 
     assert json.loads(declared) == {"sampling": {}, "roots": {"listChanged": True}}
 
 
-ALL = {"roots", "sampling", "sampling.tools", "elicitation", "elicitation.url", "experimental.x"}
+ALL = {"roots", "sampling", "sampling.tools", "elicitation", "elicitation.url"}
 
 
 @pytest.mark.parametrize(
@@ -54,11 +54,18 @@ ALL = {"roots", "sampling", "sampling.tools", "elicitation", "elicitation.url", 
         ("2025-11-25", set[str]()),
     ],
 )
-def test_the_negotiated_version_says_which_capabilities_are_of_use(
+def test_the_negotiated_version_says_which_capabilities_let_a_server_ask(
     version: str, useless: set[str]
 ) -> None:
-    tasks = {"tasks", "tasks.list", "extensions.io.modelcontextprotocol/tasks"}
-    assert of_use(frozenset(ALL | tasks), version) == ALL - useless
+    others = {
+        "tasks",
+        "tasks.list",
+        "extensions",
+        "extensions.x",
+        "experimental.x",
+        "com.example/x",
+    }
+    assert of_use(frozenset(ALL | others), version) == ALL - useless
 
 
 @pytest.mark.parametrize("info", ["", '"io.modelcontextprotocol/clientInfo":{"name":1},'])

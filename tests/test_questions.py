@@ -22,6 +22,7 @@ from asking import (
 )
 from conversation import EVERYTHING, opened, play
 from mcp_era_bridge.settings import Settings
+from mcp_era_wire.dirty import LongLine
 
 clause = pytest.mark.clause
 
@@ -839,3 +840,62 @@ def test_nothing_is_left_of_calls_that_are_over() -> None:
         done(1, "2"),
     )
     assert conversation.joint.deadline is None
+
+
+# Unlucky orders --------------------------------------------------------------------------------
+
+
+@clause("S-03")
+def test_a_batch_with_a_question_and_the_answer_of_its_call_answers_it_once() -> None:
+    play(
+        opened(version="2025-03-26"),
+        call("1", 1),
+        f"""
+child > [{{"jsonrpc":"2.0","id":"q",{CREATE}}},{{"jsonrpc":"2.0","id":1,"result":{{"content":[]}}}}]
+child < {{"id":"q","error":{{"code":-1,"message":"The sampling request was not answered"}}}}
+host  < {{"id":1,"result":{{"content":[],$DONE}}}}
+""",
+        "after 1",
+    )
+
+
+BROKEN = '{"jsonrpc":"2.0","id":1,"result":{'
+NAMELESS = '{"jsonrpc":"2.0","result":{'
+LONG = LongLine.of_ends(NAMELESS.encode(), NAMELESS.encode(), 1 << 30).decode()
+
+
+@pytest.mark.parametrize(
+    ("line", "noise", "reason", "message"),
+    [
+        (BROKEN, BROKEN, "invalid_line", "could not be read"),
+        ("LONG " + NAMELESS, LONG, "line_too_long", "was too long to be read"),
+    ],
+)
+def test_an_unreadable_answer_of_a_parked_call_is_told_to_its_next_leg(
+    line: str, noise: str, reason: str, message: str
+) -> None:
+    play(
+        ASKED,
+        f"child ! {line}\nnoise {noise}",
+        retry("2", 1, f'{{"q":{ACCEPTED}}}')
+        + answered('"q"', ACCEPTED)
+        + f'host  < {{"id":2,"error":{{"code":-32603,"message":"The server\'s answer {message}",'
+        + f'"data":{{"source":"mcp-bridge","reason":"{reason}"}}}}}}',
+    )
+
+
+@clause("S-38", "S-21")
+def test_a_capability_that_the_last_leg_declares_is_not_what_it_failed_for() -> None:
+    failed = '"content":[{"type":"text","text":"disk full"}],"isError":true'
+    form = '{"elicitation":{}}'
+    play(
+        opened(),
+        call("1", 1, capabilities=form),
+        asks('"s"', CREATE)
+        + 'child < {"id":"s","error":{"code":-32601,'
+        + '"message":"The client has not declared sampling"}}',
+        asks('"q"'),
+        gathered("1", 1, ("q", ELICIT)),
+        retry("2", 1, f'{{"q":{ACCEPTED}}}') + answered('"q"', ACCEPTED),
+        f'child > {{"id":1,"result":{{{failed}}}}}\nhost  < {{"id":2,"result":{{{failed},$DONE}}}}',
+    )

@@ -108,36 +108,78 @@ def test_a_question_that_comes_before_the_session_is_answered_once_it_is_open() 
     )
 
 
-@pytest.mark.parametrize(
-    ("end", "error"),
-    [
-        (
-            'child > {"id":1002,"error":{"code":-32000,"message":"no"}}\n',
-            '"message":"The server refused initialize: no","data":{"source":"mcp-bridge",'
-            '"reason":"initialize_failed","error":{"code":-32000,"message":"no"}}',
-        ),
-        (
-            "after 60\n",
-            '"message":"The server has not answered initialize within 60 s",'
-            '"data":{"source":"mcp-bridge","reason":"initialize_timeout"}',
-        ),
-        (
-            "ended 3\n",
-            '"message":"The server exited with code 3","data":{"source":"mcp-bridge",'
-            '"reason":"child_exited","exitCode":3,"stderr":["last words"]}',
-        ),
-        (
-            "missing no such file\n",
-            '"message":"The server could not be started: no such file",'
-            '"data":{"source":"mcp-bridge","reason":"start_failed"}',
-        ),
-    ],
-)
-def test_a_replacement_that_does_not_start_fails_what_waits_for_it(end: str, error: str) -> None:
+ENDS = [
+    (
+        'child > {"id":%d,"error":{"code":-32000,"message":"no"}}\n',
+        '"message":"The server refused initialize: no","data":{"source":"mcp-bridge",'
+        '"reason":"initialize_failed","error":{"code":-32000,"message":"no"}}',
+    ),
+    (
+        "after 60\n",
+        '"message":"The server has not answered initialize within 60 s",'
+        '"data":{"source":"mcp-bridge","reason":"initialize_timeout"}',
+    ),
+    (
+        "ended 3\n",
+        '"message":"The server exited with code 3","data":{"source":"mcp-bridge",'
+        '"reason":"child_exited","exitCode":3,"stderr":["last words"]}',
+    ),
+    (
+        "missing no such file\n",
+        '"message":"The server could not be started: no such file",'
+        '"data":{"source":"mcp-bridge","reason":"start_failed"}',
+    ),
+]
+REPLACED = opened(NOTHING) + call("1", None, capabilities=FORM) + "start 2\n" + hello(1002, FORM)
+
+
+def at(end: str, number: int) -> str:
+    """How the process ends that was shaken hands with as `number`."""
+    return end % number if "%d" in end else end
+
+
+@pytest.mark.parametrize(("end", "error"), ENDS)
+def test_after_a_replacement_that_does_not_start_one_is_started_as_before(
+    end: str, error: str
+) -> None:
     play(
-        opened(NOTHING),
-        call("1", None, capabilities=FORM) + "start 2\n" + hello(1002, FORM),
-        end + f'host  < {{"id":1,"error":{{"code":-32603,{error}}}}}\n',
+        REPLACED,
+        call("2", None, name="u", capabilities=NOTHING),
+        at(end, 1002) + "start 3\n" + hello(1003, NOTHING),
+        # The calls are served, and asked no more than the server knows of.
+        greets(1003) + sent(1) + sent(2, "u"),
+        done(1, "1"),
+        # It is not wished for again.
+        call("3", 3, name="v", capabilities=FORM),
+        done(3, "3"),
+    )
+
+
+@pytest.mark.parametrize(("end", "error"), ENDS)
+def test_if_that_does_not_start_either_what_waits_fails(end: str, error: str) -> None:
+    again = (
+        "start 4\n" + f'child < {{"id":1004,"method":"server/discover","params":{{{meta(FORM)}}}}}'
+    )
+    play(
+        REPLACED,
+        at(ENDS[0][0], 1002) + "start 3\n" + hello(1003, NOTHING),
+        at(end, 1003) + "end 3\n" + f'host  < {{"id":1,"error":{{"code":-32603,{error}}}}}\n',
+        call("2", None, capabilities=FORM) + again,
+        # It was not for want of what it had been told before, so that is tried again.
+        'child > {"id":1004,"error":{"code":-32601,"message":"?"}}\n' + hello(1005, FORM),
+        greets(1005) + sent(1),
+    )
+
+
+def test_a_server_that_exits_only_once_is_started_again_with_patience() -> None:
+    play(
+        REPLACED,
+        "ended 3\n" + "start 3\n" + hello(1003, NOTHING),
+        "ended 3\n"
+        + "end 3\n"
+        + 'host  < {"id":1,"error":{"code":-32603,"message":"The server exited with code 3",'
+        + '"data":{"source":"mcp-bridge","reason":"child_exited","exitCode":3,'
+        + '"stderr":["last words"]}}}\n',
     )
 
 
@@ -399,7 +441,7 @@ host < {"id":1,"error":{"code":-32603,"message":"The server exited with code 3",
     )
 
 
-def test_and_fails_if_that_does_not_start_either() -> None:
+def test_and_for_one_as_before_if_that_does_not_start_either() -> None:
     ended = (
         '"code":-32603,"message":"The server exited with code 3","data":{"source":"mcp-bridge",'
         '"reason":"child_exited","exitCode":3,"stderr":["last words"]}'
@@ -407,5 +449,82 @@ def test_and_fails_if_that_does_not_start_either() -> None:
     play(
         BESIDE,
         "ended1 3\n" + f'host < {{"id":1,"error":{{{ended}}}}}',
-        "ended2 3\n" + f'host < {{"id":2,"error":{{{ended}}}}}',
+        "ended2 3\n" + hello(1003, SAMPLING),
+        "after 0.5\nstart 3\n",
+        greets(1003) + sent(1),
+    )
+
+
+# Unlucky orders --------------------------------------------------------------------------------
+
+
+def test_what_stands_behind_the_answer_in_a_batch_is_heard_too() -> None:
+    play(
+        opened(NOTHING),
+        call("1", None, capabilities=FORM) + "start 2\n" + hello(1002, FORM),
+        """
+child > [{"jsonrpc":"2.0","id":1002,"result":{"protocolVersion":"2025-03-26",
+        "capabilities":{"tools":{}},"serverInfo":{"name":"old","version":"1"}}},
+        {"jsonrpc":"2.0","id":5,"method":"ping"}]
+child < {"method":"notifications/initialized"}
+child < {"id":5,"result":{}}
+"""
+        + sent(1),
+    )
+
+
+def test_a_stalled_process_that_is_succeeded_stalls_nobody() -> None:
+    conversation = play(BESIDE)
+    conversation.joint.child_stalled(1, True)
+    conversation.play(greets(1002, "child2") + sent(1) + call("3", 2, name="u"))
+
+
+def test_a_new_process_that_is_stalled_stalls_the_host() -> None:
+    conversation = play(BESIDE)
+    conversation.joint.child_stalled(2, True)
+    conversation.play(greets(1002, "child2") + sent(1))
+    conversation.play(
+        call("3", None)
+        + 'host < {"id":3,"error":{"code":-32603,'
+        + '"message":"The server takes nothing of what it is sent",'
+        + '"data":{"source":"mcp-bridge","reason":"child_unresponsive"}}}'
+    )
+
+
+@clause("S-84")
+def test_a_call_that_waits_for_a_session_is_answered_before_the_end() -> None:
+    no_answer = '"message":"The host has closed its end and the server has not answered in time"'
+    data = '"data":{"source":"mcp-bridge","reason":"child_unresponsive"}'
+    play(
+        opened(NOTHING),
+        call("1", None, capabilities=FORM) + "start 2\n" + hello(1002, FORM),
+        "eof\n",
+        f'after 20\nhost  < {{"id":1,"error":{{"code":-32603,{no_answer},{data}}}}}\nfinish 0',
+    )
+
+
+def test_a_stream_lives_on_after_a_replacement_that_does_not_start() -> None:
+    tools = '{"toolsListChanged":true}'
+    play(
+        opened(NOTHING, offers=OFFERS),
+        listen("1", tools).replace("$FULL", meta(NOTHING)) + acknowledged("1", tools),
+        call("2", None, capabilities=FORM) + "start 2\n" + hello(1002, FORM),
+        at(ENDS[0][0], 1002) + "start 3\n" + hello(1003, NOTHING),
+        greets(1003, offers=OFFERS)
+        + told(("notifications/tools/list_changed", tag("1")))
+        + sent(1),
+    )
+
+
+def test_and_is_ended_if_none_starts() -> None:
+    tools = '{"toolsListChanged":true}'
+    play(
+        opened(NOTHING, offers=OFFERS),
+        listen("1", tools).replace("$FULL", meta(NOTHING)) + acknowledged("1", tools),
+        call("2", None, capabilities=FORM) + "start 2\n" + hello(1002, FORM),
+        at(ENDS[0][0], 1002) + "start 3\n" + hello(1003, NOTHING),
+        at(ENDS[0][0], 1003)
+        + "end 3\n"
+        + f'host  < {{"id":2,"error":{{"code":-32603,{ENDS[0][1]}}}}}\n'
+        + ended("1", "The server refused initialize: no"),
     )

@@ -339,3 +339,39 @@ def test_a_call_that_cannot_be_parked_starts_without_bringing_roots() -> None:
         done(2, "2"),
         settings=Settings(most_parked=1),
     )
+
+
+def test_a_call_that_only_brings_roots_is_shown_nothing_else() -> None:
+    play(
+        opened(),
+        asks('"q"', LIST_ROOTS),
+        call("1", None),
+        gathered("1", 1, ("q", SHOWN_ROOTS)),
+        asks('"s"', CREATE)
+        + 'child < {"id":"s","error":{"code":-32602,"message":"No request is being processed"}}',
+    )
+
+
+def test_a_cancellation_is_no_sign_of_life_of_the_child() -> None:
+    other = LIST.replace('"l"', '"m"').replace('"id":1', '"id":2')
+    play(
+        opened(),
+        asks('"q"', LIST_ROOTS),
+        LIST + other,
+        "after 0.9",
+        'host  > {"method":"notifications/cancelled","params":{"requestId":"m"}}\n'
+        + 'child < {"method":"notifications/cancelled","params":{"requestId":2}}\n',
+        "after 0.1\n" + refused('"q"'),
+    )
+
+
+def test_roots_refused_under_a_call_that_declares_none_are_asked_for_again() -> None:
+    play(
+        opened(),
+        call("1", 1, capabilities='{"sampling":{}}'),
+        asks('"q"', LIST_ROOTS)
+        + 'child < {"id":"q","error":{"code":-32601,'
+        + '"message":"The client has not declared roots"}}',
+        done(1, "1"),
+        call("2", None) + CHANGED,
+    )

@@ -583,3 +583,40 @@ def test_calls_of_the_old_child_fail_and_streams_go_on() -> None:
         + again().lstrip()
         + told((TOOLS_CHANGED, tag("1"))),
     )
+
+
+@clause("S-48")
+def test_a_filter_does_not_shrink_by_two_restarts_either() -> None:
+    both = '{"toolsListChanged":true,"resourceSubscriptions":["x:a"]}'
+    why = "The server does not offer the same subscriptions any more"
+    less = '{"resources":{"subscribe":true}}'
+    conversation = play(
+        OPENED,
+        listen("1", both) + subscribe(1, "x:a") + ok(1) + acknowledged("1", both),
+        "ended 3",
+        again(less).lstrip() + subscribe(1, "x:a"),
+        f"""
+ended 3
+child < {{"id":{FIRST_ID + 4},"method":"server/discover","params":{{$FULL}}}}
+after 0.5
+start 3
+""",
+    )
+    conversation.play(
+        again(less, FIRST_ID + 4).split("\n", 3)[3]
+        + subscribe(1, "x:a")
+        + ok(1)
+        + ended("1", why)
+        + unsubscribe(2, "x:a")
+    )
+
+
+def test_the_id_of_a_stream_that_was_ended_is_free() -> None:
+    play(
+        OPENED,
+        listen("1", TOOLS) + acknowledged("1", TOOLS),
+        "ended 3\nstart 2\n"
+        + f'child < {{"id":{FIRST_ID + 2},"method":"server/discover","params":{{$FULL}}}}',
+        "missing no such file\n" + ended("1", "The server could not be started: no such file"),
+        "eof\nfinish 0",
+    )

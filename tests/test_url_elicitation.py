@@ -2,7 +2,18 @@
 
 import pytest
 
-from asking import call, done, input_required, retry
+from asking import (
+    ACCEPTED,
+    CREATE,
+    ELICIT,
+    answered,
+    asks,
+    call,
+    done,
+    gathered,
+    input_required,
+    retry,
+)
 from conversation import EVERYTHING, meta, opened, play
 from mcp_era_bridge.settings import Settings
 
@@ -209,4 +220,61 @@ def test_the_levels_and_progress_of_the_new_leg_count() -> None:
         'child < {"id":2,"method":"tools/call","params":{"name":"t","_meta":{"progressToken":2}}}\n'
         'child > {"method":"notifications/progress","params":{"progressToken":2,"progress":1}}\n'
         'host  < {"method":"notifications/progress","params":{"progressToken":"p","progress":1}}\n',
+    )
+
+
+# Together with other questions -----------------------------------------------------------------
+
+
+def test_a_question_that_is_gathered_when_the_call_is_refused_is_settled_and_not_shown() -> None:
+    play(
+        opened(),
+        call("1", 1),
+        asks('"q"'),
+        needed(1, A)
+        + 'child < {"id":"q","result":{"action":"cancel"}}\n'
+        + input_required("1", 1, ("url-1", LOG_IN)),
+    )
+
+
+def test_a_refusal_that_comes_while_the_call_is_parked_is_put_with_its_next_leg() -> None:
+    play(
+        opened(),
+        call("1", 1),
+        asks('"q"') + gathered("1", 1, ("q", ELICIT)),
+        needed(1, A),
+        retry("2", 1, f'{{"q":{ACCEPTED}}}')
+        + answered('"q"', ACCEPTED)
+        + input_required("2", 2, ("url-1", LOG_IN)),
+        completed("ea"),
+        retry("3", 2, f'{{"url-1":{ACCEPT}}}') + again(2),
+        done(2, "3"),
+    )
+
+
+def test_a_question_refused_before_does_not_keep_the_urls_from_being_shown() -> None:
+    capabilities = '{"elicitation":{"url":{}}}'
+    play(
+        opened(),
+        call("1", 1, capabilities=capabilities),
+        asks('"s"', CREATE)
+        + 'child < {"id":"s","error":{"code":-32601,'
+        + '"message":"The client has not declared sampling"}}',
+        needed(1, A) + input_required("1", 1, ("url-1", LOG_IN)),
+        completed("ea"),
+        retry("2", 1, f'{{"url-1":{ACCEPT}}}', capabilities=capabilities) + again(2),
+    )
+
+
+def test_a_token_of_the_first_leg_is_not_sent_with_the_last() -> None:
+    token = '"progressToken":"p"'
+    sent = call("1", None, more=token) + (
+        'child < {"id":1,"method":"tools/call","params":{"name":"t","_meta":{"progressToken":1}}}\n'
+    )
+    play(
+        opened(),
+        sent,
+        needed(1, A) + input_required("1", 1, ("url-1", LOG_IN)),
+        completed("ea"),
+        retry("2", 1, f'{{"url-1":{ACCEPT}}}') + again(2),
     )

@@ -327,9 +327,15 @@ class Bridged:
                 self._begin(call, now)
             elif self._current is not None:
                 self._current.peer.begin(call, now)
-            elif self._open.pop(call.id, None) is call:
-                self._face.refuse(call.id, outcome.refusal)
+            else:
+                self.fail([call], outcome.refusal)
         self.settle(now)
+
+    def fail(self, calls: Sequence[Call], refusal: Refusal) -> None:
+        """Answers calls that no session has begun."""
+        for call in calls:
+            if self._open.pop(call.id, None) is call:
+                self._face.refuse(call.id, refusal)
 
     # Between face and peer -----------------------------------------------------------------------
 

@@ -36,7 +36,7 @@ from mcp_era_legacy.handshake import (
 from mcp_era_modern.discover import probe_params, read_probe_answer
 from mcp_era_modern.request_meta import NO_MEMBERS, RequestMeta
 from mcp_era_wire import codes, methods
-from mcp_era_wire.capabilities import united
+from mcp_era_wire.capabilities import reduced, united
 from mcp_era_wire.envelope import ABSENT, Id, Message, encode, request_line
 from mcp_era_wire.events import Server, Severity
 from mcp_era_wire.versions import Era
@@ -88,6 +88,8 @@ class Inquiry:
         """What the process has said meanwhile that is for the host."""
         self.declared = NO_MEMBERS
         """The capabilities, in the modern spelling, that the last session was opened with."""
+        self.given_up: frozenset[str] = frozenset()
+        """Capabilities, by name, that the server does not start with."""
         self.asked_discover = False
         """Whether the last probe was the host's own `server/discover`, word for word."""
 
@@ -231,7 +233,8 @@ class Inquiry:
     def _send_initialize(self, version: str) -> None:
         meta = self._asker.meta
         # What has been declared once is known: it would be asked for again.
-        self.declared = Raw(encode(united(self.declared, meta.capabilities)))
+        wanted = united(self.declared, reduced(meta.capabilities, self.given_up))
+        self.declared = Raw(encode(wanted))
         capabilities = client_capabilities(self.declared, roots=self._settings.roots is not None)
         info = meta.client_info or self._bridge_info
         self._send(methods.INITIALIZE, initialize_params(version, capabilities, info))

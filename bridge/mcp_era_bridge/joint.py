@@ -26,6 +26,7 @@ from mcp_era_modern.exchanges import Limits
 from mcp_era_modern.face import ModernFace
 from mcp_era_modern.refusal import Refusal
 from mcp_era_modern.request_state import Seal
+from mcp_era_wire import methods
 from mcp_era_wire.envelope import UNREADABLE, Message, read_message, result_line
 from mcp_era_wire.events import Severity
 from mcp_era_wire.versions import Era
@@ -74,7 +75,8 @@ class Joint:
         """The sessions, while there is one that takes requests or will."""
         self._relayed: Relayed | None = None
         self._host: Era | None = None
-        self._stalled = False
+        self._stalled: set[int] = set()
+        """The processes that take nothing of what they are told."""
         self._closing: float | None = None
         self._finished = False
 
@@ -95,6 +97,8 @@ class Joint:
                 if other is not None:
                     self._initialize_after_all(line, other, now)
             elif self._relayed is not None:
+                if self._sessions.work:
+                    self._cancel_of_old(line, now)
                 self._relayed.from_host(line)
             else:
                 cancelled = self._opening.from_host(line, ascii, now)
@@ -102,6 +106,15 @@ class Joint:
                     # Of a session that still ends what it has begun, or of a stream.
                     self._sessions.cancel(cancelled, now)
                 self._settle_if_due(now)
+
+    def _cancel_of_old(self, line: bytes, now: float) -> None:
+        """A cancellation may be meant for a process of before, which ends what it has begun."""
+        try:
+            message = read_message(line)
+        except UNREADABLE:
+            return
+        if message.method == methods.CANCELLED:
+            self._sessions.cancel(message, now)
 
     def from_child(self, process: int, lines: list[bytes], ascii: bool, now: float) -> None:
         """The child process number `process` wrote `lines`."""
@@ -139,8 +152,9 @@ class Joint:
             if strays:
                 self._strays(strays, now)
             return
+        process = self._life.number
         for item in self._opening.from_child(line, ascii, now):
-            self.from_child(self._life.number, [item], False, now)
+            self.from_child(process, [item], False, now)
         self._settle_if_due(now)
 
     def _strays(self, strays: Sequence[Message], now: float) -> None:
@@ -153,24 +167,27 @@ class Joint:
         self._settle_if_due(now)
 
     def _line_from_successor(self, line: bytes, ascii: bool, now: float) -> None:
-        outcome = self._succession.from_child(line, ascii, now)
-        if outcome is not None:
-            self._succession_ended(outcome, now)
+        self._succession_ended(self._succession.from_child(line, ascii, now), now)
 
-    def _succession_ended(self, outcome: Outcome, now: float) -> None:
+    def _succession_ended(self, outcome: Outcome | None, now: float) -> None:
+        if outcome is None:
+            return
         self._sessions.succession_ended(outcome, now)
         if isinstance(outcome, Succeeded):
-            self._opening.succeeded(outcome.declared)
+            self._opening.succeeded(outcome.declared, self._succession.given_up)
         elif not outcome.was_beside:
             # There is nobody left: the next request asks the server anew.
             self._bridged = None
+            self._life.gone()
+            self._face.streams.end_all(outcome.refusal.message)
+            self._sessions.settle(now)
+        self._see_stall()
 
     def child_started(self, process: int, now: float) -> None:
         """The process runs; what is in `to_child` can be written."""
         if process == self._succession.number:
             self._succession.started(now)
         if process == self.process and self._life.presence is Presence.STARTING:
-            self._stalled = False
             self._life.started(now)
             if process != self._succession.number:
                 self._opening.child_started(now)
@@ -182,12 +199,13 @@ class Joint:
         self.out.note(Severity.ERROR, f"the server could not be started: {why}")
         refusal = refusals.not_started(why)
         if process == self._succession.number:
-            self._succession_ended(self._succession.ended(refusal), now)
-        if process == self.process:
+            self._succession_ended(self._succession.ended(refusal, now), now)
+        else:
             self._gone(refusal, None, now)
 
     def child_ended(self, process: int, ending: Ending, now: float) -> None:
         """The process is gone and everything that it wrote has been handled."""
+        self._stalled.discard(process)
         if not self._settings.tells_stderr:
             ending = msgspec.structs.replace(ending, stderr=[])
         if process != self.process:
@@ -208,7 +226,10 @@ class Joint:
             return
         if process == self._succession.number:
             refusal = refusals.child_exited(ending)
-            self._succession_ended(self._succession.ended(refusal), now)
+            self._succession_ended(self._succession.ended(refusal, now), now)
+            if self._closing is not None and not self._finished:
+                self._finish_if_done()
+            return
         if self._opening.ended(ending, now) and not self._life.is_hopeless(now):
             self._settle_if_due(now)
         else:
@@ -217,14 +238,16 @@ class Joint:
     def _other_ended(self, process: int, ending: Ending, now: float) -> None:
         """A process has ended that is not the one which takes requests."""
         self.out.to_others.pop(process, None)
+        if self._finished:
+            return
         refusal = refusals.child_exited(ending)
         if process == self._succession.number:
             self.out.note(Severity.WARNING, f"the server {ending.how}")
-            self._succession_ended(self._succession.ended(refusal), now)
+            self._succession_ended(self._succession.ended(refusal, now), now)
         elif self._sessions.serves(process):
             self.out.note(Severity.WARNING, f"the server {ending.how}")
             self._sessions.lost(process, refusal, now)
-        if self._closing is not None and not self._finished:
+        if self._closing is not None:
             self._finish_if_done()
 
     def child_stalled(self, process: int, stalled: bool) -> None:
@@ -233,13 +256,20 @@ class Joint:
         Meanwhile the host's requests are refused and its notifications dropped, but for
         cancellations.
         """
-        if process == self.process:
-            event = "the server takes nothing" if stalled else "the server takes something again"
-            self.out.note(Severity.WARNING, event)
-            self._stalled = stalled
-            self._sessions.stalled = stalled
-            if self._relayed is not None:
-                self._relayed.stalled = stalled
+        event = "the server takes nothing" if stalled else "the server takes something again"
+        self.out.note(Severity.WARNING, event)
+        if stalled:
+            self._stalled.add(process)
+        else:
+            self._stalled.discard(process)
+        self._see_stall()
+
+    def _see_stall(self) -> None:
+        """Whether requests can be passed on depends on the process that takes them now."""
+        stalled = self.process in self._stalled
+        self._sessions.stalled = stalled
+        if self._relayed is not None:
+            self._relayed.stalled = stalled
 
     def host_ended(self, now: float) -> None:
         """The host closed its end: what it asked for is still answered, nothing new comes."""
@@ -270,9 +300,7 @@ class Joint:
         self._life.passed(now)
         self._opening.passed(now)
         self._settle_if_due(now)
-        outcome = self._succession.passed(now)
-        if outcome is not None:
-            self._succession_ended(outcome, now)
+        self._succession_ended(self._succession.passed(now), now)
         self._sessions.passed(now)
         if self._closing is not None:
             if now >= self._closing:
@@ -300,16 +328,16 @@ class Joint:
             version=server.version if server is not None else None,
         )
         if verdict.host is verdict.settled.era:
-            self._relay(verdict)
+            self._relay(verdict, now)
         else:
             self._bridge(verdict, now)
 
-    def _relay(self, verdict: Verdict) -> None:
+    def _relay(self, verdict: Verdict, now: float) -> None:
         # These were the old process's; what this one offers is for it and the host to settle.
         self._face.streams.end_all("The server has been replaced by one of another revision")
-        self._open.clear()
+        self._sessions.settle(now)
         relayed = self._relayed = Relayed(self.out, self._own, self._settings.most_open)
-        relayed.stalled = self._stalled
+        self._see_stall()
         for line in verdict.held:
             relayed.from_child(line)
         for waiting in verdict.waiting:
@@ -323,7 +351,7 @@ class Joint:
         server = verdict.settled.server
         assert server is not None, "a legacy child is shaken hands with before the verdict"
         bridged = self._bridged = self._sessions
-        bridged.stalled = self._stalled
+        self._see_stall()
         bridged.adopt(self.process, server, verdict.declared, verdict.client_info, now)
         bridged.held_from_child(self.process, verdict.held, now)
         for waiting in verdict.waiting:
@@ -366,7 +394,7 @@ class Joint:
                 self._opening.reopen(now)
             else:
                 self._face.streams.end_all(refusal.message)
-                self._sessions.settle(now)
+        self._sessions.settle(now)
         if self._closing is not None:
             self._finish_if_done()
 
@@ -374,6 +402,7 @@ class Joint:
         """The pair is no more: what is open between the two fails."""
         self._bridged = None
         self._sessions.lost_all(refusal, now)
+        self._sessions.fail(self._succession.take_waiting(), refusal)
         relayed, self._relayed = self._relayed, None
         if relayed is not None:
             relayed.lost(refusal)

@@ -219,9 +219,11 @@ class Opening:
         else:
             self._begin(id, waiting, now)
 
-    def succeeded(self, declared: Raw) -> None:
-        """Another session was opened meanwhile, with more capabilities."""
+    def succeeded(self, declared: Raw, given_up: frozenset[str]) -> None:
+        """Another session was opened meanwhile, with more capabilities; the server does not start
+        with those, by name, that are `given_up`."""
         self._inquiry.declared = declared
+        self._inquiry.given_up = given_up
 
     def reopen(self, now: float) -> None:
         """Starts the server again though no request waits for it, as it was last asked."""

@@ -138,8 +138,11 @@ class Session:
         return ()
 
     def _item(self, item: bytes, now: float) -> Sequence[Message]:
-        """Handles one message of a batch."""
-        return self.take([item], 0, False, now)[1]
+        """Handles one message of a batch, with what follows from it."""
+        strays = self.take([item], 0, False, now)[1]
+        while self.peer.events:
+            self.handle(self.peer.events.pop(0), now)
+        return strays
 
     def _event(self, event: ChildEvent | None, now: float) -> Sequence[Message]:
         if isinstance(event, Stray):
@@ -163,7 +166,9 @@ class Session:
             case Progressed(call, progress, params):
                 self._face.progress(call, progress, params)
             case Asked(question):
-                self._face.exchanges.ask(question, self.number, now)
+                # What was asked a moment ago may have been settled since, with its call.
+                if self.peer.is_open(question):
+                    self._face.exchanges.ask(question, self.number, now)
             case Withdrawn(question):
                 self._face.exchanges.withdraw(question)
             case Logged(params):
@@ -197,20 +202,23 @@ class Session:
             lost = [call] if call is not None else []
         else:
             lost = self.peer.lost_answers(now)
-        self.fail(lost, LINE_TOO_LONG if broken.too_long else INVALID_LINE)
+        refusal = LINE_TOO_LONG if broken.too_long else INVALID_LINE
+        self.fail([call for call in lost if not call.parked], refusal)
+        for call in lost:
+            if call.parked:
+                # The next leg is told.
+                self._face.exchanges.ended(Failed(call, refusal.error))
 
     # The end -------------------------------------------------------------------------------------
 
     def lost(self, refusal: Refusal) -> None:
         """The child is gone: everything open fails with `refusal`."""
         calls = self._face.exchanges.child_gone(self.number)
-        self.fail([*self.peer.lost(), *calls], refusal)
+        self.fail([*(call for call in self.peer.lost() if not call.parked), *calls], refusal)
 
     def fail(self, calls: Sequence[Call], refusal: Refusal) -> None:
-        """Answers those of the calls that the host waits for."""
+        """Answers calls that the host waits for."""
         for call in calls:
-            if call.parked:
-                continue
             self._face.exchanges.over(call)
             if self._open.pop(call.id, None) is call:
                 self._face.refuse(call.id, refusal)

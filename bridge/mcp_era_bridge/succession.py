@@ -24,6 +24,7 @@ from mcp_era_legacy.handshake import (
     read_initialize_answer,
 )
 from mcp_era_modern.refusal import Refusal
+from mcp_era_modern.request_meta import NO_MEMBERS
 from mcp_era_wire import methods
 from mcp_era_wire.capabilities import flattened, united
 from mcp_era_wire.dirty import Batch, Broken
@@ -48,7 +49,8 @@ class Succeeded(msgspec.Struct, frozen=True):
 
 
 class Failed(msgspec.Struct, frozen=True):
-    """There will be no other session. `was_beside` tells that the old one is still there."""
+    """There will be no other session. `was_beside` tells that the old one is still there; else
+    even a process that was told no more than before did not start."""
 
     refusal: Refusal
     waiting: Sequence[Call]
@@ -74,13 +76,20 @@ class Succession:
         self._own = own
         self._settings = settings
         self._bridge_info = bridge_info
-        self._given_up: frozenset[str] = frozenset()
+        self._before = NO_MEMBERS
+        """What the session before was opened with."""
+        self._client_info: Raw | None = None
+        self._is_last = False
+        """Whether there is nothing left to be tried."""
+        self._wish: frozenset[str] = frozenset()
+        """What the process before was told of and did not start with."""
+        self.given_up: frozenset[str] = frozenset()
         """Capabilities that no process could be opened with."""
         self.number: int | None = None
         """The process that is to take over, if one is under way."""
         self._beside = False
         self._id = 0
-        self._declared = Raw(b"{}")
+        self._declared = NO_MEMBERS
         self._waiting: dict[Call, None] = {}
         self._held: list[bytes] = []
         self._started: float | None = None
@@ -97,7 +106,7 @@ class Succession:
         are there already, and none of them ends first if the new one comes `beside`."""
         if self.number is not None or self._settings.one_process:
             return False
-        if not lacking - self._given_up:
+        if not lacking - self.given_up:
             return False
         return not beside or processes < self._settings.max_sessions
 
@@ -105,9 +114,15 @@ class Succession:
         self, declared: Raw, call: Call, client_info: Raw | None, *, beside: bool, now: float
     ) -> None:
         """Starts a process that is told of what `call` declares as well as of `declared`."""
-        self._declared = Raw(encode(united(declared, call.capabilities)))
+        self._before = declared
+        self._client_info = client_info
         self._beside = beside
-        if beside:
+        self._is_last = False
+        self._start(Raw(encode(united(declared, call.capabilities))), now)
+
+    def _start(self, declared: Raw, now: float) -> None:
+        self._declared = declared
+        if self._beside:
             self.number = self._life.fresh_number()
             to_child = self._out.to_others[self.number] = []
             self._out.actions.append(StartChild(self.number))
@@ -118,16 +133,24 @@ class Succession:
             to_child = self._out.to_child
         self._id = self._own.add(methods.INITIALIZE)
         roots = self._settings.roots is not None
-        capabilities = client_capabilities(self._declared, roots=roots)
-        params = initialize_params(NEWEST_LEGACY, capabilities, client_info or self._bridge_info)
+        capabilities = client_capabilities(declared, roots=roots)
+        info = self._client_info or self._bridge_info
+        params = initialize_params(NEWEST_LEGACY, capabilities, info)
         to_child.append(request_line(self._id, methods.INITIALIZE, params))
         self.deadline = now + self._settings.initialize_timeout
         self._started = None
+        self._held = []
         self._out.note(Severity.INFO, "another session is opened", process=self.number)
 
     def wait(self, call: Call) -> None:
         """A call waits for the new session."""
         self._waiting[call] = None
+
+    def take_waiting(self) -> list[Call]:
+        """Takes the calls out that wait."""
+        waiting = list(self._waiting)
+        self._waiting.clear()
+        return waiting
 
     def forget(self, call: Call) -> None:
         """It is not wanted any more."""
@@ -151,18 +174,27 @@ class Succession:
         match read:
             case Message():
                 self._out.noise_in_front(line)
-                return self._message(line, read)
+                return self._message(line, read, now)
             case Batch(items):
-                outcomes = [self.from_child(item, False, now) for item in items]
-                return next((outcome for outcome in outcomes if outcome is not None), None)
+                return self._batch(items, now)
             case Broken(id) if id == self._id:
                 self._out.noise.append(line)
-                return self._fail(refusals.INVALID_LINE)
+                return self._fail(refusals.INVALID_LINE, now)
             case _:
                 self._out.noise.append(line)
         return None
 
-    def _message(self, line: bytes, message: Message) -> Outcome | None:
+    def _batch(self, items: list[bytes], now: float) -> Outcome | None:
+        for position, item in enumerate(items, 1):
+            outcome = self.from_child(item, False, now)
+            if isinstance(outcome, Succeeded):
+                held = [*outcome.held, *items[position:]]
+                return msgspec.structs.replace(outcome, held=held)
+            if outcome is not None:
+                return outcome
+        return None
+
+    def _message(self, line: bytes, message: Message, now: float) -> Outcome | None:
         if message.method is UNSET:
             if message.id != self._id and message.id != str(self._id):
                 return None
@@ -171,7 +203,7 @@ class Succession:
             answer = read_initialize_answer(result, message.error)
             if isinstance(answer, Server):
                 return self._succeed(answer)
-            return self._fail(refusals.no_session("initialize_failed", answer.error))
+            return self._fail(refusals.no_session("initialize_failed", answer.error), now)
         if message.method == methods.PING and message.id is not UNSET:
             self._say(result_line(message.id, b"{}"))
         elif len(self._held) < _MOST_HELD:
@@ -182,41 +214,52 @@ class Succession:
         assert self.number is not None
         (self._out.to_others[self.number] if self._beside else self._out.to_child).append(line)
 
-    def ended(self, refusal: Refusal) -> Outcome:
+    def ended(self, refusal: Refusal, now: float) -> Outcome | None:
         """The process has ended, or could not be started."""
-        return self._fail(refusal)
+        return self._fail(refusal, now)
 
     def passed(self, now: float) -> Outcome | None:
         """Time went by."""
         if self.deadline is None or now < self.deadline:
             return None
-        return self._fail(refusals.initialize_timeout(self._settings.initialize_timeout))
+        timeout = self._settings.initialize_timeout
+        return self._fail(refusals.initialize_timeout(timeout), now)
 
     # How it ends ---------------------------------------------------------------------------------
 
     def _succeed(self, server: Server) -> Succeeded:
         assert self.number is not None
         number, held = self.number, self._held
+        if self._is_last:
+            # Without the wish it starts.
+            self.given_up |= self._wish
         if self._beside:
             self._life.succeeded_by(number, self._started)
         waiting = self._over()
         return Succeeded(number, server, self._declared, waiting, held)
 
-    def _fail(self, refusal: Refusal) -> Failed:
+    def _fail(self, refusal: Refusal, now: float) -> Failed | None:
         assert self.number is not None
+        self._own.open.pop(self._id, None)
+        self._out.note(Severity.WARNING, "no other session: " + refusal.message)
         # The wish is not repeated: what the server does not start with it will not start with.
-        self._given_up |= flattened(self._declared)
-        beside = self._beside
-        if beside:
+        wish = flattened(self._declared) - flattened(self._before)
+        if self._beside:
+            self.given_up |= wish
             self._out.to_others.pop(self.number, None)
             self._out.actions.append(EndChild(self.number))
-        self._out.note(Severity.WARNING, "no other session: " + refusal.message)
-        return Failed(refusal, self._over(), beside)
+            return Failed(refusal, self._over(), was_beside=True)
+        if not self._is_last:
+            # The old process is gone, so another one is told what that one was told of.
+            self._is_last = True
+            self._wish = wish
+            self._start(self._before, now)
+            return None
+        self._out.actions.append(EndChild(self.number))
+        return Failed(refusal, self._over(), was_beside=False)
 
     def _over(self) -> list[Call]:
         self._own.open.pop(self._id, None)
         self.number = self.deadline = None
         self._held = []
-        waiting = list(self._waiting)
-        self._waiting.clear()
-        return waiting
+        return self.take_waiting()

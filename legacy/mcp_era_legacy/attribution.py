@@ -148,14 +148,13 @@ class Attribution:
         Each has to be started, or dropped, before this is asked again.
         """
         free: list[Call] = []
-        behind = self._behind_questions
+        behind, suspects = self._behind_questions, self._behind_suspects
         while behind and (not self._open or now >= behind[0].until):
             each = behind.popleft()
-            if now < each.until and self._suspects and name_of(each.call) in self._askers:
-                self._behind_suspects.append(each)
+            if now < each.until and name_of(each.call) in self._askers:
+                suspects.append(each)
             else:
                 free.append(each.call)
-        suspects = self._behind_suspects
         while suspects and now >= suspects[0].until:
             free.append(suspects.popleft().call)
         if suspects and not self._suspects and not free:
@@ -176,11 +175,16 @@ class Attribution:
         """Nobody needs to know any more who asked it."""
         self._open.pop(question, None)
 
-    def found(self, possible: Callable[[Question], list[Call]], now: float) -> list[Question]:
+    def found(
+        self,
+        possible: Callable[[Question], list[Call]],
+        carries: Callable[[Call], bool],
+        now: float,
+    ) -> list[Question]:
         """The questions whose asker is known by now, or guessed because the time is up.
 
-        `possible` tells which calls may still have asked. A question of which none is left is found
-        too, and has no call.
+        `possible` tells which calls may still have asked, `carries` whether a call has a question
+        open already. A question of which no call is left is found too, and has none.
         """
         found: list[Question] = []
         for question, until in list(self._open.items()):
@@ -190,7 +194,8 @@ class Attribution:
             elif calls and now < until:
                 continue
             elif calls:
-                self._settle(question, _likeliest(question, calls), calls, certain=False)
+                likeliest = _likeliest(question, calls, carries)
+                self._settle(question, likeliest, calls, certain=False)
             del self._open[question]
             found.append(question)
         return found
@@ -218,9 +223,10 @@ class Attribution:
         self._suspects.pop(call, None)
 
 
-def _likeliest(question: Question, possible: list[Call]) -> Call:
-    """The oldest call that can carry the question, those first that have not asked yet."""
+def _likeliest(question: Question, possible: list[Call], carries: Callable[[Call], bool]) -> Call:
+    """The oldest call that can carry the question, those first that have none open: whoever waits
+    for one answer mostly does not ask for another."""
     required = required_for(question.method, question.params)
     able = [call for call in possible if not call.cancelled and covers(call.capabilities, required)]
     able = able or possible
-    return next((call for call in able if not call.asked), able[0])
+    return next((call for call in able if not carries(call)), able[0])

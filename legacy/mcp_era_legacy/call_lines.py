@@ -42,7 +42,7 @@ def write_call(to_child: list[Buffer], id: int, call: Call, version: str) -> Non
         # Our id is unique in the session, so it serves as the token too.
         meta = members_of(params.get("_meta")) or {}
         meta[PROGRESS_TOKEN_KEY] = Raw(b"%d" % id)
-        params["_meta"] = Raw(encode(meta))
+        params = {**params, "_meta": Raw(encode(meta))}
     if call.method == methods.COMPLETE and version < _COMPLETION_CONTEXT_SINCE:
         _take_context_out(call)
     method = method or encode(call.method)

@@ -36,7 +36,7 @@ _SINCE: Final = {
     "sampling.context": "2025-11-25",
     "sampling.tools": "2025-11-25",
 }
-_NEVER: Final = frozenset({"tasks", f"extensions.{TASKS_EXTENSION}"})
+_ASKED_WITH: Final = frozenset({"roots", "sampling", "elicitation"})
 
 
 def client_capabilities(modern: Raw, *, roots: bool = False) -> bytes:
@@ -54,14 +54,14 @@ def client_capabilities(modern: Raw, *, roots: bool = False) -> bytes:
 
 
 def of_use(names: frozenset[str], version: str) -> frozenset[str]:
-    """Those of the capabilities, by name, that a child of revision `version` can make use of."""
-    return (
-        frozenset(
-            name
-            for name in names
-            if _SINCE.get(name, "") <= version and name.partition(".")[0] != "tasks"
-        )
-        - _NEVER
+    """Those of the capabilities, by name, that let a child of revision `version` ask for something.
+
+    For any other it is not worth it to open another session, in which a server has to begin anew.
+    """
+    return frozenset(
+        name
+        for name in names
+        if name.partition(".")[0] in _ASKED_WITH and _SINCE.get(name, "") <= version
     )
 
 

@@ -86,7 +86,7 @@ class LegacyPeer:
         self._watches = Watches()
         self._operations: dict[int, Operation] = {}
         self._late_operations: dict[int, Operation] = {}
-        self._at_ease = True
+        self._at_ease = self._questions.is_idle
         """Whether a call that wants no log messages starts at once, and nobody minds."""
 
     @property
@@ -262,7 +262,6 @@ class LegacyPeer:
             self._levels.end(call.log_level, now)
         call.log_level = NO_LEVEL
         if call.asked or not self._at_ease:
-            self._questions.stray.heard(bool(self._calls), now)
             self._questions.call_over(call, now)
 
     def _look(self, now: float) -> None:
@@ -277,7 +276,7 @@ class LegacyPeer:
     def passed(self, now: float) -> None:
         """Time went by."""
         for call in self._questions.passed(now):
-            if call in self._waiting:
+            if call in self._waiting and not call.parked:
                 self._after_others(call, now)
         while self._levelling:
             id, levelling = next(iter(self._levelling.items()))
@@ -326,6 +325,14 @@ class LegacyPeer:
     def give_up(self, question: Question) -> None:
         """Nobody will answer this."""
         self._questions.give_up(question)
+
+    def is_open(self, question: Question) -> bool:
+        """Whether a question waits for its answer still, and the call that carries it goes on."""
+        return (
+            self._questions.is_open(question)
+            and question.call is not None
+            and self.has(question.call)
+        )
 
     def leave(self, call: Call, now: float) -> None:
         """Nobody will answer what a call has asked, but it may go on and end for itself, if it has
@@ -386,6 +393,8 @@ class LegacyPeer:
         id = message.id
         if message.method is UNSET:
             call = self._calls.pop(id, None) if type(id) is int else self._call_of_text(id)
+            if not self._at_ease:
+                self._questions.stray.heard(bool(self._calls), now)
             if call is None:
                 return self._other_answer(message, now)
             if call.log_level >= 0 or call.asked or not self._at_ease:
@@ -445,6 +454,7 @@ class LegacyPeer:
         if question is None:
             return Dropped(methods.CANCELLED)
         self._start_if_free(question, now)
+        self._look(now)
         return Withdrawn(question)
 
     def _progress(self, params: Raw) -> ChildEvent | None:

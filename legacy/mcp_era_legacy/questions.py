@@ -111,14 +111,16 @@ class Questions:
             self.carry(question, coaxed)
             return
         running = [*self._running(), *self._still_cancelled(now)]
-        question.candidates = (*running, *self._parked)
+        # One that was to bring roots before it starts is unknown to the child.
+        parked = [call for call in self._parked if call.child_id]
+        question.candidates = (*running, *parked)
         if running:
             self._open[question.id] = question
             if self.attribution.asked(question, running, now):
                 self._emit(question)
-        elif self._parked:
+        elif parked:
             self._open[question.id] = question
-            self._give(question, next(reversed(self._parked)))
+            self._give(question, parked[-1])
         elif question.method == methods.ROOTS_LIST:
             self._outside(question, now)
         else:
@@ -146,6 +148,10 @@ class Questions:
             self.attribution.withdrawn(question)
             self.stray.withdrawn(question)
         return question
+
+    def is_open(self, question: Question) -> bool:
+        """Whether a question waits for its answer."""
+        return self._open.get(question.id) is question
 
     def are_carried_by(self, call: Call) -> bool:
         """Whether a call carries any of them."""
@@ -176,6 +182,10 @@ class Questions:
         """The host cannot be asked this."""
         if self._close(question):
             self._refuse(question, code, message)
+            roots = question.method == methods.ROOTS_LIST and code == codes.METHOD_NOT_FOUND
+            if roots and self._asking.declares_roots and self._asking.roots.last is None:
+                # A call that does declare roots may have it ask again.
+                self.stray.failed()
 
     def give_up(self, question: Question) -> None:
         """Nobody will answer."""
@@ -187,7 +197,7 @@ class Questions:
 
     def _close(self, question: Question) -> bool:
         """Takes a question out that is to get its answer. Whether it was open."""
-        if self._open.get(question.id) is not question:
+        if not self.is_open(question):
             return False
         del self._open[question.id]
         return True
@@ -240,7 +250,7 @@ class Questions:
 
     def settle(self, now: float) -> None:
         """Finds the askers that can be found by now."""
-        for question in self.attribution.found(self._possible, now):
+        for question in self.attribution.found(self._possible, self.are_carried_by, now):
             if question.call is not None:
                 self._emit(question)
             else:
@@ -284,7 +294,8 @@ class Questions:
         running = [call for call in self._possible(question) if not call.cancelled]
         parked = [call for call in self._parked if call in question.candidates]
         if running:
-            self._give(question, next((call for call in running if not call.asked), running[0]))
+            free = (call for call in running if not self.are_carried_by(call))
+            self._give(question, next(free, running[0]))
         elif parked:
             self._give(question, parked[-1])
         else:

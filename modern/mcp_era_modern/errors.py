@@ -19,7 +19,7 @@ from mcp_era_wire.members import members_of
 SOURCE: Final = "mcp-bridge"
 """`data.source` of errors that the bridge makes itself, so that none looks like the child's."""
 
-_URL_ELICITATION: Final[Required] = {"elicitation": {"url": {}}}
+URL_ELICITATION: Final[Required] = {"elicitation": {"url": {}}}
 
 
 class ErrorObject(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -84,11 +84,11 @@ def _wrapped(error: ErrorObject) -> ErrorObject:
 
 def _url_elicitation(call: Call, error: ErrorObject) -> ErrorObject:
     """-32021 if the request did not declare what the child needs (basic/index)."""
-    if call.method in methods.TAKES_INPUT and not covers(call.capabilities, _URL_ELICITATION):
+    if call.method in methods.TAKES_INPUT and not covers(call.capabilities, URL_ELICITATION):
         return ErrorObject(
             codes.MISSING_REQUIRED_CLIENT_CAPABILITY,
             error.message,
-            Raw(encode({"requiredCapabilities": _URL_ELICITATION})),
+            Raw(encode({"requiredCapabilities": URL_ELICITATION})),
         )
     return _wrapped(error)
 
@@ -115,7 +115,7 @@ def wanted_urls(call: Call, error: Raw) -> list[tuple[Raw, str]]:
     head = read_error_head(error)
     if head.code != codes.LEGACY_URL_ELICITATION_REQUIRED or call.method not in methods.TAKES_INPUT:
         return []
-    if not covers(call.capabilities, _URL_ELICITATION):
+    if not covers(call.capabilities, URL_ELICITATION):
         return []
     try:
         wanted = _read_elicitations(head.data).elicitations

@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 import msgspec
 from msgspec import Raw
 
-from mcp_era_modern.errors import bridge_error, capability_refusal
+from mcp_era_modern.errors import URL_ELICITATION, bridge_error, capability_refusal
 from mcp_era_modern.input_requests import accepts, input_request, is_answer, refusal_code
 from mcp_era_modern.refusal import Refusal
 from mcp_era_modern.request_meta import RequestMeta
@@ -203,6 +203,8 @@ class Exchanges:
         exchange = self._of(call, child)
         exchange.certain = exchange.refused = True
         exchange.declined = False
+        exchange.answer = None
+        exchange.waiting.clear()
         exchange.awaited = {id for _, id in wanted[:_MOST_AWAITED] if id}
         for number, (params, _) in enumerate(wanted, 1):
             question = Question(f"url-{number}", methods.ELICIT, params, call, certain=True)
@@ -226,6 +228,8 @@ class Exchanges:
             return call.parked
         if call.parked:
             exchange.answer = answer
+            # What has not been put to the host is somebody else's by now, or settled.
+            exchange.waiting.clear()
             return True
         return False
 
@@ -236,7 +240,8 @@ class Exchanges:
         if exchange is None:
             return None
         self._forget(exchange)
-        return _merged(exchange.missing)
+        # What counts is what the last leg declares.
+        return _merged([each for each in exchange.missing if not covers(call.capabilities, each)])
 
     def progress(self, call: Call, progress: float, params: Raw) -> None:
         """A parked call reports progress: its next leg will."""
@@ -303,14 +308,14 @@ class Exchanges:
             if call.method == methods.TOOLS_CALL:
                 return Kept(Completed(call, _DECLINED_RESULT), None)
             return _DECLINED
+        if exchange.own and not covers(call.capabilities, URL_ELICITATION):
+            return capability_refusal(URL_ELICITATION, "The URLs cannot be shown")
         exchange.shown = {
             key: question
             for key, question in exchange.shown.items()
             if self._is_covered(exchange, question)
         }
         exchange.waiting = [each for each in exchange.waiting if self._is_covered(exchange, each)]
-        if exchange.refused and exchange.missing:
-            return capability_refusal(_merged(exchange.missing), "The URLs cannot be shown")
         if exchange.shown:
             self._park(exchange, now)
         elif exchange.waiting:

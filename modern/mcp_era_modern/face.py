@@ -172,12 +172,15 @@ class ModernFace:
             return
         if due.progress is not None and call.progress_token is not None:
             self.progress(call, *due.progress)
-        if due.answer is not None:
+        answer = due.answer
+        if isinstance(answer, Completed):
             self.events.append(leg)
-            if isinstance(due.answer, Completed):
-                self.complete(call, due.answer.result)
-            else:
-                self.fail(call, due.answer.error)
+            self.complete(call, answer.result)
+        elif answer is not None:
+            child = self.exchanges.child_of(call)
+            if not self.wants_urls(call, answer.error, child, now):
+                self.events.append(leg)
+                self.fail(call, answer.error)
 
     # From the child ------------------------------------------------------------------------------
 

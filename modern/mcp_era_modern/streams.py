@@ -63,8 +63,8 @@ class Stream(msgspec.Struct, eq=False):
     uris: dict[str, None] = {}
     settling: set[str] = set()
     """The URIs that the child has not answered for."""
-    refused: bool = False
-    """Whether the child does not honour something any more that has been acknowledged."""
+    acknowledged: frozenset[str] = frozenset()
+    """The notifications and URIs that have been promised to the host."""
     state: _State = _State.OPENING
     queued: dict[tuple[str, str | None], Raw] = {}
     """Changes before the acknowledgement."""
@@ -124,7 +124,6 @@ class Streams:
         if server is None:
             return
         capabilities = members_of(server.capabilities) or {}
-        flags, uris = stream.flags, set(stream.uris)
         stream.flags = frozenset(
             method
             for flag, (name, method) in _FLAGS.items()
@@ -133,8 +132,6 @@ class Streams:
         if not _declares(capabilities, "resources", "subscribe"):
             for uri in list(stream.uris):
                 self._let_go(stream, uri)
-        if stream.state is _State.SUSPENDED:
-            stream.refused = not (stream.flags >= flags and stream.uris.keys() >= uris)
         stream.settling = set(stream.uris)
         for uri in stream.uris:
             self._events.append(WatchOpened(uri))
@@ -165,7 +162,7 @@ class Streams:
         for stream in self._streams.values():
             if stream.state is _State.LIVE:
                 stream.state = _State.SUSPENDED
-            stream.settling = set()
+            stream.settling = set(stream.uris)
 
     def watched(self, uri: str, accepted: bool) -> None:
         """The child will tell of changes of `uri`, or will not."""
@@ -175,7 +172,6 @@ class Streams:
             stream.settling.discard(uri)
             if not accepted:
                 self._let_go(stream, uri)
-                stream.refused = stream.state is _State.SUSPENDED
             self._go_on_if_settled(stream)
 
     def changed(self, change: Changed) -> bool:
@@ -230,6 +226,8 @@ class Streams:
         if stream.state is _State.OPENING:
             for uri in stream.settling:
                 self._give_back(stream, uri)
+            if self._server is None:
+                stream.flags = frozenset()
             self._acknowledge(stream)
         del self._streams[stream.id]
         for uri in list(stream.uris):
@@ -270,7 +268,7 @@ class Streams:
 
     def _resume(self, stream: Stream) -> None:
         """The child is there again. What a stream is for may have changed meanwhile."""
-        if stream.refused:
+        if not stream.acknowledged <= stream.flags | stream.uris.keys():
             # A filter cannot shrink: the host has to open another stream.
             self._end(stream, "The server does not offer the same subscriptions any more")
             return
@@ -282,6 +280,7 @@ class Streams:
             self._to_host += (_tagged_head(methods.RESOURCE_UPDATED, params), stream.tail)
 
     def _acknowledge(self, stream: Stream) -> None:
+        stream.acknowledged = stream.flags | stream.uris.keys()
         honoured: dict[str, object] = {
             flag: True for flag, (_, method) in _FLAGS.items() if method in stream.flags
         }

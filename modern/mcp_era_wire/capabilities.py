@@ -10,6 +10,7 @@ from typing import Final, TypeAlias
 from msgspec import Raw
 
 from mcp_era_wire import methods
+from mcp_era_wire.envelope import encode
 from mcp_era_wire.members import Members, members_of, string_of
 
 Required: TypeAlias = dict[str, dict[str, dict[str, object]]]
@@ -19,8 +20,6 @@ _ROOTS: Final[Required] = {"roots": {}}
 _SAMPLING: Final[Required] = {"sampling": {}}
 _SAMPLING_TOOLS: Final[Required] = {"sampling": {"tools": {}}}
 _FORM: Final[Required] = {"elicitation": {"form": {}}}
-_CONTAINERS: Final = frozenset({"extensions", "experimental"})
-"""What is declared in these counts, and not that there is one."""
 _URL: Final[Required] = {"elicitation": {"url": {}}}
 
 
@@ -61,8 +60,7 @@ def flattened(declared: Raw) -> frozenset[str]:
         parts = members_of(value)
         if parts is None:
             continue
-        if name not in _CONTAINERS:
-            names.add(name)
+        names.add(name)
         names |= {f"{name}.{part}" for part in parts if part != "listChanged"}
         if name == "elicitation" and "url" not in parts:
             names.add("elicitation.form")
@@ -85,3 +83,18 @@ def united(one: Raw, other: Raw) -> dict[str, object]:
                 parts["form"] = {}
         union[name] = parts
     return union
+
+
+def reduced(declared: Raw, names: frozenset[str]) -> Raw:
+    """The declared capabilities without those that are named (see `flattened`)."""
+    members = members_of(declared)
+    if members is None or not names:
+        return declared
+    for name in list(members):
+        parts = members_of(members[name]) or {}
+        left = {part: value for part, value in parts.items() if f"{name}.{part}" not in names}
+        if name in names:
+            del members[name]
+        elif len(left) < len(parts):
+            members[name] = Raw(encode(left))
+    return Raw(encode(members))
