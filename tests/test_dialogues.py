@@ -369,15 +369,10 @@ class Dialogues(RuleBasedStateMachine):
             out.host_breaks.clear()
             out.actions.clear()
             for action in actions:
-                match action:
-                    case StartChild(number, instead_of):
-                        self.children.pop(instead_of or 0, None)
-                        self.children[number] = ChildModel()
-                        self.joint.child_started(number, self.now)
-                    case EndChild(number):
-                        self._unwanted(number)
-                    case _:
-                        pass
+                if isinstance(action, StartChild):
+                    self.children.pop(action.instead_of or 0, None)
+                    self.children[action.number] = ChildModel()
+                    self.joint.child_started(action.number, self.now)
             for line in to_host.splitlines():
                 self._host_hears(msgspec.json.decode(line))
             for number, pieces in self._lines_for_children():
@@ -385,6 +380,9 @@ class Dialogues(RuleBasedStateMachine):
                 pieces.clear()
                 for line in text.splitlines():
                     self._child_hears(number, msgspec.json.decode(line))
+            for action in actions:
+                if isinstance(action, EndChild):
+                    self._unwanted(action.number)
         out.notes.clear()
         out.noise.clear()
 
@@ -474,12 +472,13 @@ REMEMBERED: Final = frozenset(
     {
         "MetaReader._known",  # limited
         "Askers._names",  # limited
-        "Bridged._coverage",  # limited
+        "Session._coverage",  # limited
         "Exchanges._children",  # the processes that run
+        "OwnRequests.open",  # a probe that is not answered stays known
         "Inquiry.held",  # limited; it waits for the first request
         "LogLevels._wanted",  # one count for each level
         "Questions._cancelled",  # limited in number and time
-        "LegacyPeer._late_operations",  # limited
+        "Errands._late_operations",  # limited
     }
 )
 

@@ -11,12 +11,17 @@ from collections.abc import Sequence
 from typing import Final
 
 import msgspec
-from msgspec import UNSET, Raw, UnsetType
+from msgspec import UNSET, Raw
 
 from mcp_era_bridge import refusals
 from mcp_era_bridge.effects import EndChild, Outbox
 from mcp_era_bridge.host_era import has_envelope
-from mcp_era_bridge.host_lines import invalid_request, read_host_line
+from mcp_era_bridge.host_lines import (
+    invalid_request,
+    notification_params,
+    read_cancelled,
+    read_host_line,
+)
 from mcp_era_bridge.refusals import CHILD_UNRESPONSIVE, DUPLICATE_ID, too_many_requests
 from mcp_era_bridge.session import Open, Session, Taken
 from mcp_era_bridge.settings import Settings
@@ -24,13 +29,13 @@ from mcp_era_bridge.succession import Outcome, Succeeded, Succession
 from mcp_era_legacy.attribution import Askers
 from mcp_era_legacy.questions import Asking
 from mcp_era_legacy.stray_roots import KnownRoots
-from mcp_era_modern.exchanges import Retry
+from mcp_era_modern.exchange import Retry
 from mcp_era_modern.face import ModernFace, StreamOpened
 from mcp_era_modern.refusal import Refusal
-from mcp_era_modern.request_meta import without_envelope
 from mcp_era_wire import methods
 from mcp_era_wire.capabilities import flattened
-from mcp_era_wire.envelope import UNREADABLE, Id, Message, encode, read_message
+from mcp_era_wire.deadlines import earliest
+from mcp_era_wire.envelope import UNREADABLE, Message, read_message
 from mcp_era_wire.events import (
     Call,
     CallExpired,
@@ -47,19 +52,7 @@ from mcp_era_wire.events import (
 )
 from mcp_era_wire.members import members_of
 
-_MOST_COVERAGE: Final = 64
-"""How many sets of capabilities are remembered, as they were declared."""
-
-
-class Cancelled(msgspec.Struct, frozen=True, rename="camel"):
-    """The params of `notifications/cancelled`."""
-
-    request_id: Id
-    reason: Raw | UnsetType = UNSET
-
-
 _EXPIRED: Final = Raw(b'"The host has not answered the questions in time"')
-read_cancelled: Final = msgspec.json.Decoder(Cancelled).decode
 
 
 class Bridged:
@@ -93,7 +86,6 @@ class Bridged:
         self._client_info: Raw | None = None
         self._covered: Raw | None = None
         """Capabilities that the current session is known to cover."""
-        self._coverage: dict[bytes, bool] = {}
         self.stalled = False
         """Whether the child takes nothing of what it is told."""
         self.served = False
@@ -109,12 +101,9 @@ class Bridged:
         """When `passed` wants to be called."""
         current = self._current
         due = current.peer.deadline if current is not None else None
-        others = [self._face.exchanges.deadline] if self._face.exchanges else []
-        if self._draining:
-            others += [session.peer.deadline for session in self._draining.values()]
-        for other in others:
-            if other is not None and (due is None or other < due):
-                due = other
+        if self._face.exchanges or self._draining:
+            draining = (session.peer.deadline for session in self._draining.values())
+            return earliest(due, self._face.exchanges.deadline, *draining)
         return due
 
     def _sessions(self) -> list[Session]:
@@ -149,7 +138,6 @@ class Bridged:
             strict_logs=self._settings.strict_logs,
         )
         self._covered = None
-        self._coverage.clear()
         self._current.peer.open()
         self._face.ready(server, number)
         self.settle(now)
@@ -228,12 +216,11 @@ class Bridged:
 
     def _begin(self, call: Call, now: float) -> None:
         session = self._current
-        if session is None or (
-            call.capabilities is not self._covered and not self._covers(session, call)
-        ):
+        if session is None or not session.covers(call):
             self._widen(call, now)
-        else:
-            session.peer.begin(call, now)
+            return
+        self._covered = call.capabilities
+        session.peer.begin(call, now)
 
     def _other_request(self, request: Retry | StreamOpened, now: float) -> None:
         if isinstance(request, Retry):
@@ -256,7 +243,7 @@ class Bridged:
             # What is known has no business here (translation B.7).
             self._out.note(Severity.DEBUG, "notification of the host dropped", method=method)
         elif self._current is not None:
-            self._current.peer.notify(method, _without_envelope(message.params))
+            self._current.peer.notify(method, notification_params(message.params))
 
     def cancel(self, message: Message, now: float) -> None:
         """The host sends `notifications/cancelled`. Ids may be used again: open requests come
@@ -282,21 +269,6 @@ class Bridged:
         self.settle(now)
 
     # Other sessions ------------------------------------------------------------------------------
-
-    def _covers(self, session: Session, call: Call) -> bool:
-        """Whether the child was told of all that a call declares, as far as it matters."""
-        if call.method not in methods.TAKES_INPUT:
-            return True
-        declared = call.capabilities
-        key = bytes(declared)
-        covered = self._coverage.get(key)
-        if covered is None:
-            if len(self._coverage) >= _MOST_COVERAGE:
-                self._coverage.clear()
-            covered = self._coverage[key] = not session.lacks(flattened(declared))
-        if covered:
-            self._covered = declared
-        return covered
 
     def _widen(self, call: Call, now: float) -> None:
         """A call declares more than the current session was opened with."""
@@ -427,14 +399,3 @@ class Bridged:
             case WatchClosed(uri):
                 if self._current is not None:
                     self._current.peer.unwatch(uri, now)
-
-
-def _without_envelope(params: Raw) -> bytes:
-    """The params of a host's notification as a legacy server may see them."""
-    members = members_of(params)
-    if members is None or "_meta" not in members:
-        return bytes(params)
-    meta = without_envelope(members.pop("_meta"))
-    if meta is not None:
-        members["_meta"] = meta
-    return encode(members) if members else b""

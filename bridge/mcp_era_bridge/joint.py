@@ -22,11 +22,12 @@ from mcp_era_bridge.session import Open
 from mcp_era_bridge.settings import Settings
 from mcp_era_bridge.succession import Outcome, Succeeded, Succession
 from mcp_era_bridge.waiting import Waiting
-from mcp_era_modern.exchanges import Limits
+from mcp_era_modern.exchange import Limits
 from mcp_era_modern.face import ModernFace
 from mcp_era_modern.refusal import Refusal
 from mcp_era_modern.request_state import Seal
 from mcp_era_wire import methods
+from mcp_era_wire.deadlines import earliest
 from mcp_era_wire.envelope import UNREADABLE, Message, read_message, result_line
 from mcp_era_wire.events import Severity
 from mcp_era_wire.versions import Era
@@ -281,17 +282,13 @@ class Joint:
         """When `passed` wants to be called, if nothing else happens before."""
         if self._finished:
             return None
-        # Looked at after every chunk, and mostly there is nothing.
-        due = self._life.deadline
-        for other in (
+        return earliest(
+            self._life.deadline,
             self._opening.deadline,
             self._succession.deadline,
             self._sessions.deadline,
             self._closing,
-        ):
-            if other is not None and (due is None or other < due):
-                due = other
-        return due
+        )
 
     def passed(self, now: float) -> None:
         """Time went by; what is due is done."""

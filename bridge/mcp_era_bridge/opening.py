@@ -11,13 +11,12 @@ import msgspec
 from msgspec import UNSET, Raw
 
 from mcp_era_bridge import refusals
-from mcp_era_bridge.bridged import read_cancelled
 from mcp_era_bridge.child_era import GaveUp, Settled
 from mcp_era_bridge.child_life import ChildLife, Presence
 from mcp_era_bridge.child_lines import read_child_line
 from mcp_era_bridge.effects import Ending, Outbox, Remembered
 from mcp_era_bridge.host_era import era_of_opening, has_envelope
-from mcp_era_bridge.host_lines import read_host_line
+from mcp_era_bridge.host_lines import read_cancelled, read_host_line
 from mcp_era_bridge.inquiry import Asker, Conclusion, Inquiry
 from mcp_era_bridge.own_requests import OwnRequests
 from mcp_era_bridge.session import Open

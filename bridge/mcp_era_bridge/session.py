@@ -5,7 +5,7 @@ Lives here: what the child says on its way to the host. Does not: which session 
 """
 
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from msgspec import UNSET, Raw
 
@@ -17,6 +17,7 @@ from mcp_era_legacy.peer import LegacyPeer
 from mcp_era_legacy.questions import Asking
 from mcp_era_modern.face import ModernFace
 from mcp_era_modern.refusal import Refusal
+from mcp_era_wire import methods
 from mcp_era_wire.capabilities import flattened
 from mcp_era_wire.dirty import Batch, Blank, Broken, Noise
 from mcp_era_wire.envelope import ABSENT, UNREADABLE, Id, Message, read_message, sound_utf8
@@ -48,6 +49,10 @@ Open: TypeAlias = dict[Id, Call | None]
 """The open requests of a modern host by their ids; a stream has no call."""
 
 
+_MOST_COVERAGE: Final = 64
+"""How many sets of capabilities are remembered, as they were declared."""
+
+
 class Session:
     """The child process `number`. It answered `initialize` with `server`, after `declared` (modern
     capabilities as JSON) had been declared to it."""
@@ -71,7 +76,7 @@ class Session:
         self.version = server.version
         self.declared = declared
         self._names = flattened(declared)
-        self._most_open = asking.most_open
+        self._coverage: dict[bytes, bool] = {}
         self.peer = LegacyPeer(out.to_child, server, asking, strict_logs=strict_logs)
         self.draining = False
         """Whether another session has taken over, and this one only ends what it has begun."""
@@ -84,6 +89,18 @@ class Session:
     def lacks(self, names: frozenset[str]) -> frozenset[str]:
         """Those of the capabilities, by name, that the child could use and has not been told of."""
         return of_use(names, self.version) - self._names
+
+    def covers(self, call: Call) -> bool:
+        """Whether the child was told of all that a call declares, as far as it matters."""
+        if call.method not in methods.TAKES_INPUT:
+            return True
+        key = bytes(call.capabilities)
+        covered = self._coverage.get(key)
+        if covered is None:
+            if len(self._coverage) >= _MOST_COVERAGE:
+                self._coverage.clear()
+            covered = self._coverage[key] = not self.lacks(flattened(call.capabilities))
+        return covered
 
     # From the child ------------------------------------------------------------------------------
 

@@ -45,7 +45,7 @@ def start() -> int:
     except NotStarted as error:
         first = str(error)
     # The child boots while this is imported.
-    from mcp_era_bridge.shell import run
+    from mcp_era_bridge.run import run
 
     return run(invocation, command, guard, first)
 

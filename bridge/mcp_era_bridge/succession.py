@@ -127,6 +127,7 @@ class Succession:
             to_child = self._out.to_others[self.number] = []
             self._out.actions.append(StartChild(self.number))
         else:
+            self._own.forget()
             self._life.restart(now)
             self.number = self._life.number
             self._life.spoken_to = True

@@ -5,18 +5,15 @@ Does not: the choice to speak to the child in this era (bridge, child_era.py), t
 Spec 2025-11-25, basic/lifecycle, basic/utilities/cancellation, basic/utilities/ping.
 """
 
-from typing import Final
-
-import msgspec
 from msgspec import UNSET, Raw
 
 from mcp_era_legacy.call_lines import write_call
-from mcp_era_legacy.log_levels import ANSWER_WAIT as LEVEL_WAIT
+from mcp_era_legacy.errands import Errands
 from mcp_era_legacy.log_levels import LogLevels
 from mcp_era_legacy.notices import cancelled_id, notice, progress_in, severity_of
 from mcp_era_legacy.questions import Asking, Questions
-from mcp_era_legacy.watches import Operation, Watches
 from mcp_era_wire import codes, methods
+from mcp_era_wire.deadlines import earliest
 from mcp_era_wire.envelope import (
     ABSENT,
     Buffer,
@@ -25,7 +22,6 @@ from mcp_era_wire.envelope import (
     encode,
     error_line,
     notification_line,
-    request_line,
     result_line,
 )
 from mcp_era_wire.events import (
@@ -43,17 +39,7 @@ from mcp_era_wire.events import (
     Stray,
     Withdrawn,
 )
-from mcp_era_wire.levels import LOG_LEVELS
 from mcp_era_wire.members import members_of
-
-_MOST_LATE: Final = 64
-
-
-class _Levelling(msgspec.Struct, frozen=True):
-    """A `logging/setLevel` under way, and the call that waits for its answer."""
-
-    call: Call | None
-    until: float
 
 
 class LegacyPeer:
@@ -82,10 +68,7 @@ class LegacyPeer:
         self.events: list[ChildEvent] = []
         self._questions = Questions(to_child, self.events, self._calls, server.version, asking)
         self._levels = LogLevels("logging" in (members_of(server.capabilities) or {}))
-        self._levelling: dict[int, _Levelling] = {}
-        self._watches = Watches()
-        self._operations: dict[int, Operation] = {}
-        self._late_operations: dict[int, Operation] = {}
+        self._errands = Errands(to_child, self._fresh_id, self.events, self._levels)
         self._at_ease = self._questions.is_idle
         """Whether a call that wants no log messages starts at once, and nobody minds."""
 
@@ -102,15 +85,8 @@ class LegacyPeer:
     @property
     def deadline(self) -> float | None:
         """When `passed` wants to be called."""
-        if self._at_ease and not self._levelling and not self._operations:
-            return None
-        times = [self._questions.deadline]
-        if self._levelling:
-            times.append(next(iter(self._levelling.values())).until)
-        if self._operations:
-            times.append(next(iter(self._operations.values())).until)
-        due = [time for time in times if time is not None]
-        return min(due) if due else None
+        errands = self._errands.deadline
+        return errands if self._at_ease else earliest(errands, self._questions.deadline)
 
     def open(self) -> None:
         """Tells the child that the handshake is done; calls may follow."""
@@ -153,23 +129,8 @@ class LegacyPeer:
 
     def _after_level(self, call: Call, now: float) -> None:
         """Then the child is told how much it shall log for it."""
-        if call.log_level >= 0:
-            id = self._set_level(call.log_level, call, now)
-            if id is not None:
-                return
-        self._start(call, now)
-
-    def _set_level(self, level: int, call: Call | None, now: float) -> int | None:
-        """Sends `logging/setLevel` if it is due; its id if `call` is to wait for the answer."""
-        step = self._levels.needed(level, now)
-        if step is None:
-            return None
-        params = encode({"level": LOG_LEVELS[step.level]})
-        id = self._request(methods.SET_LEVEL, params)
-        if not step.awaited:
-            return None
-        self._levelling[id] = _Levelling(call, now + LEVEL_WAIT)
-        return id if call is not None else None
+        if call.log_level < 0 or not self._errands.set_level(call.log_level, call, now):
+            self._start(call, now)
 
     def _start(self, call: Call, now: float) -> None:
         del self._waiting[call]
@@ -182,11 +143,9 @@ class LegacyPeer:
         write_call(self._to_child, id, call, self._version)
         self._questions.attribution.started(call)
 
-    def _request(self, method: str, params: bytes) -> int:
-        """Sends a request of our own."""
-        self._last_id = id = self._last_id + 1
-        self._to_child.append(request_line(id, method, params))
-        return id
+    def _fresh_id(self) -> int:
+        self._last_id += 1
+        return self._last_id
 
     # What becomes of a call ----------------------------------------------------------------------
 
@@ -233,7 +192,7 @@ class LegacyPeer:
             return
         self._questions.call_resumed(call)
         if call.log_level >= 0 and call.child_id:
-            self._set_level(call.log_level, None, now)
+            self._errands.set_level(call.log_level, None, now)
             self._levels.begin(call.log_level)
         self._look(now)
 
@@ -278,26 +237,11 @@ class LegacyPeer:
         for call in self._questions.passed(now):
             if call in self._waiting and not call.parked:
                 self._after_others(call, now)
-        while self._levelling:
-            id, levelling = next(iter(self._levelling.items()))
-            if now < levelling.until:
-                break
-            del self._levelling[id]
-            self._levels.silent()
-            self._level_is_set(levelling, now)
-        while self._operations:
-            id, operation = next(iter(self._operations.items()))
-            if now < operation.until:
-                break
-            del self._operations[id]
-            self._late_operations[id] = operation
-            if len(self._late_operations) > _MOST_LATE:
-                del self._late_operations[next(iter(self._late_operations))]
-            self._settled(operation, False, now)
+        for call in self._errands.passed(now):
+            self._start_if_waiting(call, now)
         self._look(now)
 
-    def _level_is_set(self, levelling: _Levelling, now: float) -> None:
-        call = levelling.call
+    def _start_if_waiting(self, call: Call | None, now: float) -> None:
         if call is not None and call in self._waiting:
             self._start(call, now)
 
@@ -342,30 +286,13 @@ class LegacyPeer:
             self._forget_waiting(call)
         self._look(now)
 
-    # Resources -----------------------------------------------------------------------------------
-
     def watch(self, uri: str, now: float) -> None:
         """A stream of the host wants to hear of changes of a resource; see Watched."""
-        operation, watched = self._watches.open(uri, now)
-        self._operate(operation)
-        if watched is not None:
-            self.events.append(watched)
+        self._errands.watch(uri, now)
 
     def unwatch(self, uri: str, now: float) -> None:
         """A stream of the host does not want to hear of them any more."""
-        self._operate(self._watches.close(uri, now))
-
-    def _settled(self, operation: Operation, succeeded: bool, now: float) -> None:
-        following, watched = self._watches.settled(operation, succeeded, now)
-        self._operate(following)
-        if watched is not None:
-            self.events.append(watched)
-
-    def _operate(self, operation: Operation | None) -> None:
-        if operation is not None:
-            subscribes = operation.subscribes
-            method = methods.RESOURCES_SUBSCRIBE if subscribes else methods.RESOURCES_UNSUBSCRIBE
-            self._operations[self._request(method, encode({"uri": operation.uri}))] = operation
+        self._errands.unwatch(uri, now)
 
     # Everything else -----------------------------------------------------------------------------
 
@@ -424,15 +351,9 @@ class LegacyPeer:
         if isinstance(id, str) and len(id) < 20 and id.isascii() and id.isdigit():
             id = int(id)
         if isinstance(id, int):
-            levelling = self._levelling.pop(id, None)
-            if levelling is not None:
-                self._levels.answered()
-                self._level_is_set(levelling, now)
+            if self._errands.has(id):
+                self._start_if_waiting(self._errands.answered(id, message.is_failure, now), now)
                 self._look(now)
-                return None
-            operation = self._operations.pop(id, None) or self._late_operations.pop(id, None)
-            if operation is not None:
-                self._settled(operation, not message.is_failure, now)
                 return None
             self._questions.cancelled_call_answered(id, now)
             self._look(now)

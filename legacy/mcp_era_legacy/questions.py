@@ -18,6 +18,7 @@ from mcp_era_legacy.answers import answer_line, unanswered_line
 from mcp_era_legacy.attribution import Askers, Attribution
 from mcp_era_legacy.stray_roots import KnownRoots, StrayRoots
 from mcp_era_wire import codes, methods
+from mcp_era_wire.deadlines import earliest
 from mcp_era_wire.envelope import UNREADABLE, Buffer, Id, error_line
 from mcp_era_wire.events import Asked, Call, ChildEvent, Question, Refused
 from mcp_era_wire.members import is_object, members_of, string_of
@@ -82,9 +83,7 @@ class Questions:
     @property
     def deadline(self) -> float | None:
         """When `passed` wants to be called."""
-        times = (self.attribution.deadline, self.stray.deadline)
-        due = [time for time in times if time is not None]
-        return min(due) if due else None
+        return earliest(self.attribution.deadline, self.stray.deadline)
 
     # The child -----------------------------------------------------------------------------------
 

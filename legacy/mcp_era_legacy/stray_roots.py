@@ -14,6 +14,7 @@ from msgspec import Raw
 
 from mcp_era_wire import methods
 from mcp_era_wire.capabilities import covers, required_for
+from mcp_era_wire.deadlines import earliest
 from mcp_era_wire.envelope import ABSENT
 from mcp_era_wire.events import Call, Question
 
@@ -75,8 +76,7 @@ class StrayRoots:
     @property
     def deadline(self) -> float | None:
         """When `passed` wants to be called."""
-        due = [time for time in (self._settled, self._next_step()) if time is not None]
-        return min(due) if due else None
+        return earliest(self._settled, self._next_step())
 
     def _next_step(self) -> float | None:
         if self._state is _State.COAXING:

@@ -8,16 +8,17 @@ basic/index (Per-request protocol fields).
 
 from typing import Final, TypeAlias
 
-import msgspec
 from msgspec import Raw
 
 from mcp_era_modern.errors import URL_ELICITATION, bridge_error, capability_refusal
+from mcp_era_modern.exchange import Exchange, Kept, Limits, Retry
 from mcp_era_modern.input_requests import accepts, input_request, is_answer, refusal_code
 from mcp_era_modern.refusal import Refusal
 from mcp_era_modern.request_meta import RequestMeta
 from mcp_era_modern.request_state import Claim, Seal, same_call
 from mcp_era_wire import codes, methods
 from mcp_era_wire.capabilities import Required, covers, required_for
+from mcp_era_wire.deadlines import earliest
 from mcp_era_wire.envelope import Buffer, Id, encode, result_line
 from mcp_era_wire.events import (
     Call,
@@ -38,7 +39,6 @@ GATHERING: Final = 0.02
 LATE_GATHERING: Final = 0.25
 """The same when few rounds are left."""
 _LATE_ROUND: Final = 8
-_MOST_IN_ROUND: Final = 64
 COMPLETION_WAIT: Final = 30.0
 """Seconds that a call may wait for the interactions behind URLs before it is sent again."""
 _MOST_AWAITED: Final = 64
@@ -51,53 +51,6 @@ _DECLINED_RESULT: Final = Raw(
 
 Wanted: TypeAlias = tuple[Raw, str]
 """The params of an elicitation in URL mode, and its elicitationId or nothing."""
-
-
-class Limits(msgspec.Struct, frozen=True):
-    """How many calls may be parked, and for how many seconds each."""
-
-    most_parked: int = 256
-    answer_timeout: float = 600.0
-
-
-class Retry(msgspec.Struct, frozen=True):
-    """A new leg of a call that was parked, and the answers in it that are for the child."""
-
-    call: Call
-    answers: list[tuple[Question, Raw]]
-
-
-class Kept(msgspec.Struct, frozen=True):
-    """What the child said while a call was parked: its answer, and how far it had come."""
-
-    answer: Completed | Failed | None
-    progress: tuple[float, Raw] | None
-
-
-class _Exchange(msgspec.Struct, eq=False):
-    """A call with questions. `waiting` are those that have not been put to the host, `shown` those
-    that have been and are open, by their key in `inputRequests`."""
-
-    call: Call
-    child: int
-    handle: int
-    round: int = 0
-    waiting: list[Question] = []
-    shown: dict[str, Question] = {}
-    certain: bool = False
-    missing: list[Required] = []
-    """What the call's own questions would have needed."""
-    answer: Completed | Failed | None = None
-    progress: tuple[float, Raw] | None = None
-    until: float = 0.0
-    """When the questions are put to the host, the parked call expires or is sent again."""
-    refused: bool = False
-    """Whether the child does not take the call before the user has been to some URLs."""
-    own: set[Question] = set()
-    """The questions about these, which the child does not know."""
-    awaited: set[str] = set()
-    """The interactions behind the URLs that are not over."""
-    declined: bool = False
 
 
 class Exchanges:
@@ -120,13 +73,13 @@ class Exchanges:
         self._seal = seal
         self._limits = limits
         self._handle = 0
-        self._exchanges: dict[Call, _Exchange] = {}
-        self._by_handle: dict[int, _Exchange] = {}
-        self._gathering: dict[Call, _Exchange] = {}
-        self._parked: dict[Call, _Exchange] = {}
+        self._exchanges: dict[Call, Exchange] = {}
+        self._by_handle: dict[int, Exchange] = {}
+        self._gathering: dict[Call, Exchange] = {}
+        self._parked: dict[Call, Exchange] = {}
         """By the age of their last leg."""
-        self._completing: dict[Call, _Exchange] = {}
-        self._legs: dict[Id, _Exchange] = {}
+        self._completing: dict[Call, Exchange] = {}
+        self._legs: dict[Id, Exchange] = {}
         """Parked calls by the id of their last leg."""
         self._children: set[int] = set()
         self.identity = b""
@@ -152,11 +105,12 @@ class Exchanges:
         """When `passed` wants to be called."""
         if not self._exchanges:
             return None
-        times = [exchange.until for exchange in self._gathering.values()]
-        times += [exchange.until for exchange in self._completing.values()]
-        if self._parked:
-            times.append(next(iter(self._parked.values())).until)
-        return min(times) if times else None
+        first_parked = next(iter(self._parked.values()), None)
+        return earliest(
+            *(exchange.until for exchange in self._gathering.values()),
+            *(exchange.until for exchange in self._completing.values()),
+            first_parked.until if first_parked is not None else None,
+        )
 
     # The child -----------------------------------------------------------------------------------
 
@@ -240,8 +194,7 @@ class Exchanges:
         if exchange is None:
             return None
         self._forget(exchange)
-        # What counts is what the last leg declares.
-        return _merged([each for each in exchange.missing if not covers(call.capabilities, each)])
+        return exchange.missed
 
     def progress(self, call: Call, progress: float, params: Raw) -> None:
         """A parked call reports progress: its next leg will."""
@@ -283,7 +236,7 @@ class Exchanges:
         self._unpark(exchange, id, meta)
         return Retry(call, self._taken(exchange, given))
 
-    def _unpark(self, exchange: _Exchange, id: Id, meta: RequestMeta) -> None:
+    def _unpark(self, exchange: Exchange, id: Id, meta: RequestMeta) -> None:
         call = exchange.call
         del self._parked[call]
         if self._legs.get(call.id) is exchange:
@@ -353,15 +306,15 @@ class Exchanges:
 
     # How it is done ------------------------------------------------------------------------------
 
-    def _of(self, call: Call, child: int) -> _Exchange:
+    def _of(self, call: Call, child: int) -> Exchange:
         exchange = self._exchanges.get(call)
         if exchange is None:
             self._handle += 1
-            exchange = self._exchanges[call] = _Exchange(call, child, self._handle)
+            exchange = self._exchanges[call] = Exchange(call, child, self._handle)
             self._by_handle[self._handle] = exchange
         return exchange
 
-    def _forget(self, exchange: _Exchange) -> None:
+    def _forget(self, exchange: Exchange) -> None:
         call = exchange.call
         del self._exchanges[call]
         del self._by_handle[exchange.handle]
@@ -370,7 +323,7 @@ class Exchanges:
         if self._legs.get(call.id) is exchange:
             del self._legs[call.id]
 
-    def _is_covered(self, exchange: _Exchange, question: Question) -> bool:
+    def _is_covered(self, exchange: Exchange, question: Question) -> bool:
         """Whether the present leg may carry a question; if not, the child is told so, and the call
         goes on without."""
         call = exchange.call
@@ -390,21 +343,17 @@ class Exchanges:
         """Whether no more calls may be parked; those that are about to be count."""
         return len(self._parked) + len(self._gathering) >= self._limits.most_parked
 
-    def _gather(self, exchange: _Exchange, now: float) -> None:
+    def _gather(self, exchange: Exchange, now: float) -> None:
         if exchange.call not in self._gathering:
             late = exchange.round + 1 >= _LATE_ROUND
             exchange.until = now + (LATE_GATHERING if late else GATHERING)
             self._gathering[exchange.call] = exchange
 
-    def _park(self, exchange: _Exchange, now: float) -> None:
+    def _park(self, exchange: Exchange, now: float) -> None:
         """Answers the leg `input_required`."""
         call = exchange.call
         self._gathering.pop(call, None)
-        room = _MOST_IN_ROUND - len(exchange.shown)
-        asked, exchange.waiting = exchange.waiting[:room], exchange.waiting[room:]
-        for question in asked:
-            question.shown = True
-            exchange.shown[_free_key(str(question.id), exchange.shown)] = question
+        exchange.show_more()
         exchange.round += 1
         exchange.until = now + self._limits.answer_timeout
         entries: dict[str, object] = {
@@ -433,13 +382,13 @@ class Exchanges:
         self._legs[call.id] = exchange
         self._events.append(LegEnded(call, call.id))
 
-    def _send_again_if_done(self, exchange: _Exchange) -> None:
+    def _send_again_if_done(self, exchange: Exchange) -> None:
         if not exchange.awaited:
             exchange.refused = False
             self._completing.pop(exchange.call, None)
             self._events.append(CallReissued(exchange.call))
 
-    def _taken(self, exchange: _Exchange, given: Members) -> list[tuple[Question, Raw]]:
+    def _taken(self, exchange: Exchange, given: Members) -> list[tuple[Question, Raw]]:
         """Takes the questions that have been answered out; those for the child are returned."""
         answers: list[tuple[Question, Raw]] = []
         for key, question in list(exchange.shown.items()):
@@ -461,18 +410,3 @@ def _not_accepted(reason: str) -> Refusal:
 
 def _malformed(key: str) -> Refusal:
     return Refusal(codes.INVALID_PARAMS, f"Malformed inputResponses: {key}", {"key": key})
-
-
-def _merged(missing: list[Required]) -> Required | None:
-    merged: Required = {}
-    for required in missing:
-        for name, parts in required.items():
-            merged.setdefault(name, {}).update(parts)
-    return merged or None
-
-
-def _free_key(key: str, taken: dict[str, Question]) -> str:
-    """The child's id as text; its ids 7 and "7" are two."""
-    while key in taken:
-        key += "'"
-    return key

@@ -17,7 +17,8 @@ from mcp_era_modern.errors import (
     error_for_host,
     wanted_urls,
 )
-from mcp_era_modern.exchanges import Exchanges, Limits, Retry
+from mcp_era_modern.exchange import Limits, Retry
+from mcp_era_modern.exchanges import Exchanges
 from mcp_era_modern.refusal import Refusal
 from mcp_era_modern.refused_itself import MOST_TEXT, capability_missed
 from mcp_era_modern.request_meta import MetaReader, RequestMeta
