@@ -52,10 +52,28 @@ class Host:
         return sent(await self._client.complete_mcp(types.PromptReference(name=prompt), argument))
 
 
+async def fill_in(message, response_type, params, context):
+    return {"name": "Ada"}
+
+
+async def complete(messages, params, context):
+    return "Hello."
+
+
+async def list_roots(context):
+    return ["file:///a", "file:///b"]
+
+
 @asynccontextmanager
 async def connect(mode, server):
     transport = StdioTransport(command=server[0], args=server[1:], keep_alive=False)
-    async with Client(transport, mode=mode) as client:
+    async with Client(
+        transport,
+        mode=mode,
+        elicitation_handler=fill_in,
+        sampling_handler=complete,
+        roots=list_roots,
+    ) as client:
         yield Host(client)
 
 

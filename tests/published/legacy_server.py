@@ -1,7 +1,7 @@
 """A server on stdio with the official Python SDK 1.x: up to 2025-11-25, nothing newer.
 
 Run by the environment `sdk-py1`. Lives here: a little of everything that the scripted hosts ask
-for. Does not: anything that it asks the host in return.
+for, and what it asks them in return.
 """
 
 import anyio
@@ -51,7 +51,15 @@ TOOLS = [
     ),
     types.Tool(name="sleepers", description="How slow calls fare.", inputSchema=NOTHING),
     types.Tool(name="fail", inputSchema=NOTHING),
+    types.Tool(
+        name="ask",
+        description="Asks for a form, the model, the roots, a form twice, or everything at once.",
+        inputSchema={"type": "object", "properties": {"what": {"type": "string"}}},
+    ),
 ]
+
+FORM = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
+HELLO = types.SamplingMessage(role="user", content=types.TextContent(type="text", text="Hello?"))
 
 
 def text(said: str) -> list[types.TextContent]:
@@ -74,9 +82,44 @@ async def call_tool(name, arguments):
             return text(await slow(arguments["seconds"]))
         case "sleepers":
             return text(f"{asleep['now']} asleep, {asleep['cancelled']} cancelled")
+        case "ask":
+            return text(await ask(arguments["what"]))
         case "fail":
             raise ValueError("the shelf fell down")
     raise ValueError(f"no tool named {name}")
+
+
+async def ask(what):
+    session = server.request_context.session
+    answers = []
+
+    async def form():
+        answer = await session.elicit("Who are you?", FORM)
+        answers.append(f"{answer.action} {answer.content}")
+
+    async def model():
+        answer = await session.create_message([HELLO], max_tokens=10)
+        answers.append(f"{answer.model} {answer.content.text}")
+
+    async def roots():
+        answer = await session.list_roots()
+        answers.append(" ".join(str(root.uri) for root in answer.roots))
+
+    match what:
+        case "form":
+            await form()
+        case "model":
+            await model()
+        case "roots":
+            await roots()
+        case "twice":
+            await form()
+            await form()
+        case "all":
+            async with anyio.create_task_group() as group:
+                for each in (form, model, roots):
+                    group.start_soon(each)
+    return ", ".join(sorted(answers))
 
 
 async def slow(seconds):

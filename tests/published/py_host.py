@@ -55,10 +55,30 @@ class Host:
         return sent(await self._client.complete(types.PromptReference(name=prompt), argument))
 
 
+async def fill_in(context, params):
+    return types.ElicitResult(action="accept", content={"name": "Ada"})
+
+
+async def complete(context, params):
+    content = types.TextContent(type="text", text="Hello.")
+    return types.CreateMessageResult(role="assistant", content=content, model="scripted")
+
+
+async def list_roots(context):
+    return types.ListRootsResult(roots=[types.Root(uri="file:///a"), types.Root(uri="file:///b")])
+
+
 @asynccontextmanager
 async def connect(mode, server):
-    async with Client(StdioServerParameters(command=server[0], args=server[1:]), mode=mode) as c:
-        yield Host(c)
+    parameters = StdioServerParameters(command=server[0], args=server[1:])
+    async with Client(
+        parameters,
+        mode=mode,
+        elicitation_callback=fill_in,
+        sampling_callback=complete,
+        list_roots_callback=list_roots,
+    ) as client:
+        yield Host(client)
 
 
 if __name__ == "__main__":

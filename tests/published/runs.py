@@ -31,6 +31,7 @@ BRIDGE = (sys.executable, "-m", "mcp_era_bridge", "--no-cache", "--")
 STEPS = (
     *("list_tools", "list_resources", "list_prompts", "echo", "add"),
     *("read_resource", "read_missing", "prompt", "complete"),
+    *("ask_form", "ask_model", "ask_roots", "ask_twice", "ask_all"),
     *("parallel", "fail", "unknown_tool", "slow_cancel"),
 )
 

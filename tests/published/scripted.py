@@ -57,7 +57,12 @@ def steps_of(host: Connection) -> dict[str, Callable[[], Awaitable[object]]]:
             pass
         return told
 
+    asked = {
+        f"ask_{what}": lambda what=what: host.call("ask", {"what": what})
+        for what in ("form", "model", "roots", "twice", "all")
+    }
     return {
+        **asked,
         "list_tools": host.list_tools,
         "list_resources": host.list_resources,
         "list_prompts": host.list_prompts,

@@ -75,6 +75,11 @@ def test_hosts_take_every_step(runs: Runs, host: str) -> None:
     failed = {step for step, outcome in direct.steps.items() if not_ok(outcome)}
     assert failed == {"read_missing"}
     assert direct.steps["parallel"] == {"ok": True, "got": [said("up to 3 at once")] * 3}
+    model = "fastmcp-slim" if host == "fastmcp" else "scripted"
+    form, answer, roots = "accept {'name': 'Ada'}", f"{model} Hello.", "file:///a file:///b"
+    answers = {"form": form, "model": answer, "roots": roots, "twice": f"{form}, {form}"}
+    for what, told in {**answers, "all": ", ".join(sorted((form, answer, roots)))}.items():
+        assert direct.steps[f"ask_{what}"] == {"ok": True, "got": said(told)}
     ended = "cancelled" if host == "ts" else "CancelledError"
     after = [ended, said("still here"), said("0 asleep, 1 cancelled")]
     assert direct.steps["slow_cancel"] == {"ok": True, "got": after}

@@ -20,7 +20,23 @@ const patience = 20_000; // of one step: a bound for what hangs
 
 const negotiations = { legacy: undefined, auto: { mode: "auto" } };
 const versionNegotiation = mode in negotiations ? negotiations[mode] : { mode: { pin: mode } };
-const client = new Client({ name: "scripted-ts", version: "1.0.0" }, { versionNegotiation });
+const capabilities = { elicitation: { form: {} }, sampling: {}, roots: {} };
+const client = new Client(
+  { name: "scripted-ts", version: "1.0.0" },
+  { versionNegotiation, capabilities },
+);
+client.setRequestHandler("elicitation/create", async () => ({
+  action: "accept",
+  content: { name: "Ada" },
+}));
+client.setRequestHandler("sampling/createMessage", async () => ({
+  role: "assistant",
+  content: { type: "text", text: "Hello." },
+  model: "scripted",
+}));
+client.setRequestHandler("roots/list", async () => ({
+  roots: [{ uri: "file:///a" }, { uri: "file:///b" }],
+}));
 
 const call = (name, args, options) => client.callTool({ name, arguments: args }, options);
 
@@ -49,7 +65,15 @@ async function sleepers(wanted) {
   }
 }
 
+const asked = Object.fromEntries(
+  ["form", "model", "roots", "twice", "all"].map((what) => [
+    `ask_${what}`,
+    () => call("ask", { what }),
+  ]),
+);
+
 const steps = {
+  ...asked,
   list_tools: () => client.listTools(),
   list_resources: () => client.listResources(),
   list_prompts: () => client.listPrompts(),
