@@ -1,5 +1,7 @@
 """Progress of a legacy child's calls to a modern host: translation C, L-17."""
 
+import json
+
 import pytest
 
 from asking import ACCEPTED, ELICIT, answered, asks, done, gathered, input_required, retry
@@ -137,6 +139,29 @@ def test_an_answer_without_progress_begins_no_write_of_its_own() -> None:
     answer = b'{"jsonrpc":"2.0","id":1,"result":{"content":[]}}'
     conversation.joint.from_child(1, [answer], True, conversation.now)
     assert conversation.joint.out.host_breaks == []
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        '{"progressToken":1,"progress":1,"total":3}',
+        '{"progress":1,"total":3,"progressToken":1}',
+        '{"progress":1,"progressToken":1,"total":3}',
+        '{ "progressToken" : 1 , "progress" : 1 }',
+        '{"\\u0070rogressToken":1,"progress":1}',
+        '{"progressToken":1,"progress":1,"_meta":{"progressToken":1}}',
+        '{"_meta":{"progressToken":1},"progress":1,"progressToken":1}',
+        '{"progressToken":1,"progress":1,"message":"{\\"progressToken\\":1,"}',
+        '{"progress":1,"message":"","progressToken":1 }',
+    ],
+)
+def test_the_token_is_put_back_wherever_it_stands(params: str) -> None:
+    conversation = play(OPENED, call('"c"', '"t"'))
+    line = f'{{"jsonrpc":"2.0","method":"notifications/progress","params":{params}}}'
+    conversation.joint.from_child(1, [line.encode()], True, conversation.now)
+    (heard,) = b"".join(conversation.joint.out.to_host).splitlines()
+    expected = {**json.loads(params), "progressToken": "t"}
+    assert json.loads(heard)["params"] == expected
 
 
 # Calls that ask ---------------------------------------------------------------------------------

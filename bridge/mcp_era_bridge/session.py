@@ -128,7 +128,9 @@ class Session:
                     complete(call, message.result)
                     continue
             event = self.peer.receive(message, now)
-            if event is not None:
+            if isinstance(event, Progressed):
+                self._face.progress(event.call, event.progress, event.params)
+            elif event is not None:
                 if isinstance(event, Stray):
                     return index + 1, (event.message,)
                 self.handle(event, now)

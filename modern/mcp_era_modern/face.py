@@ -52,6 +52,7 @@ from mcp_era_wire.versions import (
 _PROGRESS_HEAD: Final = b'{"jsonrpc":"2.0","method":"%b","params":' % methods.PROGRESS.encode()
 
 
+_TOKEN: Final = b'"%b"' % PROGRESS_TOKEN_KEY.encode()
 _LOG_HEAD: Final = b'{"jsonrpc":"2.0","method":"%b","params":' % methods.LOG_MESSAGE.encode()
 
 
@@ -251,10 +252,9 @@ class ModernFace:
         if call.progress is not None and progress <= call.progress:
             return
         call.progress = progress
-        members = open_object(params)
         assert call.progress_token is not None
-        members[PROGRESS_TOKEN_KEY] = Raw(encode_id(call.progress_token))
-        self._to_host += (_PROGRESS_HEAD, encode(members), b"}\n")
+        token = encode_id(call.progress_token)
+        self._to_host += (_PROGRESS_HEAD, _with_token(params, b"%d" % call.child_id, token), b"}\n")
 
     def log(self, params: Raw) -> None:
         """Passes a log message on that somebody asked for."""
@@ -267,6 +267,23 @@ class ModernFace:
     def refuse(self, id: Id, refusal: Refusal) -> None:
         """Answers a request with an error of ours."""
         self._to_host.append(error_line(id, refusal.code, refusal.message, refusal.data))
+
+
+def _with_token(params: Raw, ours: bytes, token: bytes) -> bytes:
+    """The params of a progress notification with the host's token in the place of ours.
+
+    Most write the token first or last, and then nothing has to be opened.
+    """
+    text = bytes(params)
+    if text.count(_TOKEN) == 1:
+        head, tail = b"{%b:%b," % (_TOKEN, ours), b",%b:%b}" % (_TOKEN, ours)
+        if text.startswith(head):
+            return b"{%b:%b,%b" % (_TOKEN, token, text[len(head) :])
+        if text.endswith(tail):
+            return b"%b,%b:%b}" % (text[: -len(tail)], _TOKEN, token)
+    members = open_object(params)
+    members[PROGRESS_TOKEN_KEY] = Raw(token)
+    return encode(members)
 
 
 def _refusal(method: str, meta: RequestMeta) -> Refusal | None:
