@@ -162,6 +162,8 @@ class Conversation:
         self._asked: dict[str, str] = {}
         self._initialize: Json = None
         self._version = "2025-11-25"
+        self._has_tasks = False
+        """Whether the child makes tasks of calls."""
         self._bridging = False
         """Whether we have shaken hands with the child ourselves: then two eras are at work."""
 
@@ -238,6 +240,7 @@ class Conversation:
         result = message.get("result") if isinstance(message, dict) else None
         if isinstance(result, dict) and isinstance(result.get("protocolVersion"), str):
             self._version = str(result["protocolVersion"])
+            self._has_tasks = '"tasks"' in json.dumps(result.get("capabilities"))
 
     # What comes out ------------------------------------------------------------------------------
 
@@ -292,7 +295,7 @@ class Conversation:
                 if method is not None and isinstance(message.get("result"), dict):
                     check_modern_result(method, message["result"])
             if side == "child" and "method" in message and "id" in message:
-                check_legacy_request(message, self._version)
+                check_legacy_request(message, self._version, self._has_tasks)
 
     def _check(self, event: str, expected: list[str], got: list[str]) -> None:
         wanted = sorted((_normal(line) for line in expected), key=_destination)
@@ -338,8 +341,9 @@ def check_modern_result(method: str, result: Json) -> None:
         validate_server_result(method, "2026-07-28", result)
 
 
-def check_legacy_request(message: "dict[str, Json]", version: str) -> None:
-    """A request as a legacy client of `version` sends it: nothing of the modern era is in it."""
+def check_legacy_request(message: "dict[str, Json]", version: str, has_tasks: bool = False) -> None:
+    """A request as a legacy client of `version` sends it: nothing of the modern era is in it. Only
+    to a child that has tasks may a call be one."""
     method = str(message["method"])
     assert type(message["id"]) is int
     if method == "server/discover":
@@ -349,7 +353,7 @@ def check_legacy_request(message: "dict[str, Json]", version: str) -> None:
         assert f"io.modelcontextprotocol/{name}" not in text, text
     params = message.get("params")
     assert params is None or isinstance(params, dict)
-    for name in ("inputResponses", "requestState", "task"):
+    for name in ("inputResponses", "requestState", *([] if has_tasks else ["task"])):
         assert method not in _KNOWN_METHODS or name not in (params or {}), text
     if method in _KNOWN_METHODS or method == "initialize":
         validate_client_request(method, version, params)

@@ -15,6 +15,7 @@ from mcp_era_wire import codes, methods
 from mcp_era_wire.envelope import UNREADABLE, Id, encode, error_line, result_line
 from mcp_era_wire.events import Question
 from mcp_era_wire.members import Members, is_object, members_of, open_object, string_of
+from mcp_era_wire.versions import RELATED_TASK_KEY
 
 _ARRAYS_SINCE: Final = "2025-11-25"
 _AUDIO_SINCE: Final = "2025-03-26"
@@ -33,7 +34,24 @@ def answer_line(question: Question, answer: Raw, version: str) -> bytes:
         fitted = _FITTED[question.method](open_object(answer), version)
     except _Unfit as why:
         return error_line(question.id, codes.INTERNAL_ERROR, str(why))
-    return result_line(question.id, encode(fitted))
+    return result_line(question.id, _related(question, fitted))
+
+
+def related_task(question: Question) -> str | None:
+    """The task that a question belongs to, if it says so (basic/utilities/tasks, Associating
+    Task-Related Messages)."""
+    meta = members_of((members_of(question.params) or {}).get("_meta")) or {}
+    return string_of((members_of(meta.get(RELATED_TASK_KEY)) or {}).get("taskId"))
+
+
+def _related(question: Question, answer: Members) -> bytes:
+    """The answer as JSON; that to a question of a task belongs to the task too."""
+    task_id = related_task(question)
+    if task_id is not None:
+        meta = members_of(answer.get("_meta")) or {}
+        meta[RELATED_TASK_KEY] = Raw(encode({"taskId": task_id}))
+        answer["_meta"] = Raw(encode(meta))
+    return encode(answer)
 
 
 def unanswered_line(question: Question) -> bytes:
@@ -41,7 +59,7 @@ def unanswered_line(question: Question) -> bytes:
     client/sampling, Error Handling)."""
     id: Id = question.id
     if question.method == methods.ELICIT:
-        return result_line(id, b'{"action":"cancel"}')
+        return result_line(id, _related(question, {"action": Raw(b'"cancel"')}))
     if question.method == methods.CREATE_MESSAGE:
         return error_line(id, codes.SAMPLING_REJECTED, "The sampling request was not answered")
     return error_line(id, codes.INTERNAL_ERROR, "The roots are not available")

@@ -29,11 +29,14 @@ _METHOD_JSON: Final = {
 }
 
 
-def write_call(to_child: list[Buffer], id: int, call: Call, version: str) -> None:
-    """Appends the pieces of a call's line, under our `id`, for a child of `version`."""
+def write_call(
+    to_child: list[Buffer], id: int, call: Call, version: str, task: Raw | None = None
+) -> None:
+    """Appends the pieces of a call's line, under our `id`, for a child of `version`. With `task` it
+    is made as a task."""
     params = call.params
     method = _METHOD_JSON.get(call.method)
-    if params and method is not None and call.progress_token is None:
+    if params and method is not None and call.progress_token is None and task is None:
         # The way of nearly every call.
         head = b'{"jsonrpc":"2.0","id":%d,"method":%b,"params":' % (id, method)
         to_child += (head, encode(params), b"}\n")
@@ -45,6 +48,8 @@ def write_call(to_child: list[Buffer], id: int, call: Call, version: str) -> Non
         params = {**params, "_meta": Raw(encode(meta))}
     if call.method == methods.COMPLETE and version < _COMPLETION_CONTEXT_SINCE:
         _take_context_out(call)
+    if task is not None:
+        params = {**params, "task": task}
     method = method or encode(call.method)
     if not params:
         to_child.append(b'{"jsonrpc":"2.0","id":%d,"method":%b}\n' % (id, method))

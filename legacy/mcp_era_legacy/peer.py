@@ -9,6 +9,7 @@ from msgspec import UNSET, Raw
 
 from mcp_era_legacy.call_lines import write_call
 from mcp_era_legacy.errands import Errands
+from mcp_era_legacy.hidden_tasks import TASK, HiddenTasks, hidden_tasks
 from mcp_era_legacy.log_levels import LogLevels
 from mcp_era_legacy.notices import cancelled_id, notice, progress_in, severity_of
 from mcp_era_legacy.questions import Asking, Questions
@@ -69,7 +70,10 @@ class LegacyPeer:
         self._questions = Questions(to_child, self.events, self._calls, server.version, asking)
         self._levels = LogLevels("logging" in (members_of(server.capabilities) or {}))
         self._errands = Errands(to_child, self._fresh_id, self.events, self._levels)
-        self._at_ease = self._questions.is_idle
+        self._tasks = hidden_tasks(server.capabilities, to_child, self._fresh_id)
+        if self._tasks is not None:
+            self._questions.tasks = self._tasks.calls
+        self._at_ease = self._questions.is_idle and self._tasks is None
         """Whether a call that wants no log messages starts at once, and nobody minds."""
 
     @property
@@ -86,7 +90,10 @@ class LegacyPeer:
     def deadline(self) -> float | None:
         """When `passed` wants to be called."""
         errands = self._errands.deadline
-        return errands if self._at_ease else earliest(errands, self._questions.deadline)
+        if self._at_ease:
+            return errands
+        tasks = self._tasks.deadline if self._tasks is not None else None
+        return earliest(errands, self._questions.deadline, tasks)
 
     def open(self) -> None:
         """Tells the child that the handshake is done; calls may follow."""
@@ -103,7 +110,8 @@ class LegacyPeer:
             write_call(self._to_child, id, call, self._version)
         else:
             self._waiting[call] = None
-            self._after_roots(call, now)
+            if self._tasks is None or self._tasks.admits(call, now):
+                self._after_roots(call, now)
             self._look(now)
 
     def _after_roots(self, call: Call, now: float) -> None:
@@ -140,7 +148,8 @@ class LegacyPeer:
         self._last_id = id = self._last_id + 1
         call.child_id = id
         self._calls[id] = call
-        write_call(self._to_child, id, call, self._version)
+        task = TASK if self._tasks is not None and self._tasks.needs(call) else None
+        write_call(self._to_child, id, call, self._version, task)
         self._questions.attribution.started(call)
 
     def _fresh_id(self) -> int:
@@ -166,16 +175,21 @@ class LegacyPeer:
         self._questions.call_cancelled(call, now)
         # What it carries is answered first: the child may wait for that before it listens.
         self._end(call, now)
-        params: dict[str, object] = {"requestId": call.child_id}
-        if reason is not None:
-            params["reason"] = reason
-        self._to_child.append(notification_line(methods.CANCELLED, encode(params)))
+        if self._tasks is None or not self._tasks.cancel(call):
+            params: dict[str, object] = {"requestId": call.child_id}
+            if reason is not None:
+                params["reason"] = reason
+            self._to_child.append(notification_line(methods.CANCELLED, encode(params)))
+        else:
+            self._tasks.over(call)
         self._look(now)
 
     def _forget_waiting(self, call: Call) -> None:
         del self._waiting[call]
         self._questions.attribution.drop(call)
         self._questions.stray.drop(call)
+        if self._tasks is not None:
+            self._tasks.drop(call)
 
     def park(self, call: Call, now: float) -> None:
         """The leg of a call was answered: it waits for the host's next one."""
@@ -230,7 +244,7 @@ class LegacyPeer:
             for call in free:
                 if call in self._waiting:
                     self._after_level(call, now)
-        self._at_ease = self._questions.is_idle
+        self._at_ease = self._questions.is_idle and self._tasks is None
 
     def passed(self, now: float) -> None:
         """Time went by."""
@@ -239,6 +253,8 @@ class LegacyPeer:
                 self._after_others(call, now)
         for call in self._errands.passed(now):
             self._start_if_waiting(call, now)
+        if self._tasks is not None and self._tasks.passed(now):
+            self._tools_known(self._tasks, now)
         self._look(now)
 
     def _start_if_waiting(self, call: Call | None, now: float) -> None:
@@ -324,6 +340,8 @@ class LegacyPeer:
                 self._questions.stray.heard(bool(self._calls), now)
             if call is None:
                 return self._other_answer(message, now)
+            if self._tasks is not None and self._goes_on_as_task(self._tasks, call, message, now):
+                return None
             if call.log_level >= 0 or call.asked or not self._at_ease:
                 self._over(call, now)
             if message.error is ABSENT or not message.is_failure:
@@ -345,12 +363,50 @@ class LegacyPeer:
         self._to_child.append(error_line(id, codes.METHOD_NOT_FOUND, why))
         return Refused(message.method, why)
 
+    def _goes_on_as_task(
+        self, tasks: HiddenTasks, call: Call, message: Message, now: float
+    ) -> bool:
+        """Whether the child has made a task of a call, or refused it because it is to be one."""
+        if message.is_failure:
+            if not tasks.was_refused(call, message.error, now):
+                tasks.over(call)
+                return False
+            if call.log_level >= 0:
+                self._levels.end(call.log_level, now)
+            self._waiting[call] = None
+            call.child_id = 0
+            return True
+        id = tasks.created(call, message.result) if not tasks.has(call) else None
+        if id is None:
+            tasks.over(call)
+            return False
+        call.child_id = id
+        self._calls[id] = call
+        return True
+
+    def _tools_known(self, tasks: HiddenTasks, now: float) -> None:
+        calls, failed = tasks.released()
+        for call in calls:
+            if call in self._waiting:
+                self._after_roots(call, now)
+        for call, error in failed:
+            del self._waiting[call]
+            self._over(call, now)
+            self.events.append(Failed(call, error))
+        self._look(now)
+
     def _other_answer(self, message: Message, now: float) -> ChildEvent | None:
         """A response to a request of our own, or to none that is open."""
         id = message.id
         if isinstance(id, str) and len(id) < 20 and id.isascii() and id.isdigit():
             id = int(id)
         if isinstance(id, int):
+            if self._tasks is not None:
+                if self._tasks.is_listing(id):
+                    if self._tasks.listed(message, now):
+                        self._tools_known(self._tasks, now)
+                    return None
+                self._tasks.born_late(id, message.result)
             if self._errands.has(id):
                 self._start_if_waiting(self._errands.answered(id, message.is_failure, now), now)
                 self._look(now)
@@ -367,6 +423,8 @@ class LegacyPeer:
             return Logged(params) if wanted else Dropped(method)
         if method == methods.CANCELLED:
             return self._withdrawal(cancelled_id(params), now)
+        if method == methods.TOOLS_LIST_CHANGED and self._tasks is not None:
+            self._tasks.list_changed()
         return notice(method, params)
 
     def _withdrawal(self, id: Id | None, now: float) -> ChildEvent | None:
@@ -382,6 +440,8 @@ class LegacyPeer:
         """Progress of a call that is under way and asked for it; of any other it is nobody's."""
         read = progress_in(params)
         call = self._calls.get(read.token) if read is not None else None
+        if call is None and read is not None and self._tasks is not None:
+            call = self._tasks.tokens.get(read.token)
         if read is None or call is None or call.progress_token is None:
             return None
         return Progressed(call, read.progress, params)

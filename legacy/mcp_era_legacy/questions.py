@@ -8,13 +8,13 @@ A question is open until the child gets an answer, withdraws it, or ends. If its
 first it is given to another one; if there is none, the child is answered in the host's name.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 import msgspec
 from msgspec import Raw
 
-from mcp_era_legacy.answers import answer_line, unanswered_line
+from mcp_era_legacy.answers import answer_line, related_task, unanswered_line
 from mcp_era_legacy.attribution import Askers, Attribution
 from mcp_era_legacy.stray_roots import KnownRoots, StrayRoots
 from mcp_era_wire import codes, methods
@@ -70,6 +70,8 @@ class Questions:
         """Calls that wait for the host, that which asked last at the end."""
         self.attribution = Attribution(asking.askers)
         self.stray = StrayRoots(asking.answer_timeout)
+        self.tasks: Mapping[str, Call] = {}
+        """The calls that the child has made tasks of, by the task's id."""
 
     def __len__(self) -> int:
         """How many questions are open."""
@@ -108,6 +110,12 @@ class Questions:
         if coaxed is not None:
             self._open[question.id] = question
             self.carry(question, coaxed)
+            return
+        owner = self.tasks.get(related_task(question) or "")
+        if owner is not None:
+            question.call, question.certain, owner.asked = owner, True, True
+            self._open[question.id] = question
+            self._emit(question)
             return
         running = [*self._running(), *self._still_cancelled(now)]
         # One that was to bring roots before it starts is unknown to the child.
