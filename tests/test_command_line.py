@@ -37,6 +37,8 @@ VALUES: dict[Option, str] = {
     options.STRICT_LOGS: "1",
     options.MAX_PARKED: "5",
     options.MAX_QUESTIONS: "6",
+    options.MAX_STREAMS: "7",
+    options.MAX_URIS: "8",
     options.NO_CACHE: "1",
     options.MAX_REQUESTS: "2",
     options.MAX_LINE: "1",

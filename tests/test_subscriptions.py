@@ -6,7 +6,7 @@ import pytest
 
 from asking import call, done
 from conversation import EVERYTHING, FIRST_ID, opened, play
-from mcp_era_modern.streams import MOST_STREAMS, MOST_URIS
+from mcp_era_bridge.settings import Settings
 
 clause = pytest.mark.clause
 
@@ -216,21 +216,21 @@ def test_a_resource_twice_in_a_filter_counts_once() -> None:
 
 
 def test_no_more_streams_are_open_than_may_be() -> None:
-    conversation = play(OPENED)
-    for number in range(MOST_STREAMS):
+    conversation = play(OPENED, settings=Settings(most_streams=3))
+    for number in range(3):
         conversation.play(listen(str(number), "{}") + acknowledged(str(number), "{}"))
     refused = (
-        f'host  < {{"id":"x","error":{{"code":-32603,'
-        f'"message":"Too many streams are open; the limit is {MOST_STREAMS}",'
-        f'"data":{{"source":"mcp-bridge","reason":"too_many_streams","limit":{MOST_STREAMS}}}}}}}'
+        'host  < {"id":"x","error":{"code":-32603,'
+        '"message":"Too many streams are open; the limit is 3",'
+        '"data":{"source":"mcp-bridge","reason":"too_many_streams","limit":3}}}'
     )
     conversation.play(listen('"x"', "{}") + refused)
-    conversation.play(cancel("3") + listen('"x"', "{}") + acknowledged('"x"', "{}"))
+    conversation.play(cancel("2") + listen('"x"', "{}") + acknowledged('"x"', "{}"))
 
 
 def test_no_more_resources_are_watched_than_may_be() -> None:
-    uris = [f"x:{number}" for number in range(MOST_URIS)]
-    conversation = play(OPENED)
+    uris = [f"x:{number}" for number in range(3)]
+    conversation = play(OPENED, settings=Settings(most_uris=3))
     conversation.play(
         listen("1", json.dumps({"resourceSubscriptions": [*uris, "x:more"]}))
         + "".join(subscribe(number, uri) for number, uri in enumerate(uris, 1))

@@ -57,7 +57,12 @@ class Joint:
             self.out.to_host,
             self.out.host_breaks,
             seal,
-            Limits(settings.most_parked, settings.answer_timeout),
+            Limits(
+                settings.most_parked,
+                settings.answer_timeout,
+                settings.most_streams,
+                settings.most_uris,
+            ),
         )
         self._open: Open = {}
         self._opening = Opening(

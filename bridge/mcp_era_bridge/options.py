@@ -116,6 +116,20 @@ MAX_QUESTIONS = Option(
     whole=True,
     help="How many questions of a server may be open; more are refused.",
 )
+MAX_STREAMS = Option(
+    "--max-streams",
+    metavar="N",
+    default="256",
+    whole=True,
+    help="How many subscriptions/listen may be open at once; more are refused.",
+)
+MAX_URIS = Option(
+    "--max-uris",
+    metavar="N",
+    default="4096",
+    whole=True,
+    help="How many resources may be watched in all; more are left out of the acknowledgement.",
+)
 NO_CACHE = Option(
     "--no-cache",
     is_flag=True,
@@ -177,6 +191,8 @@ OPTIONS = (
     STRICT_LOGS,
     MAX_PARKED,
     MAX_QUESTIONS,
+    MAX_STREAMS,
+    MAX_URIS,
     NO_CACHE,
     MAX_REQUESTS,
     MAX_LINE,

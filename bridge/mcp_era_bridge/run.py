@@ -55,6 +55,8 @@ def run(invocation: Invocation, command: Command, guard: Guard, first: Spawned |
         strict_logs=invocation.flag(options.STRICT_LOGS),
         most_parked=invocation.whole(options.MAX_PARKED),
         most_questions=invocation.whole(options.MAX_QUESTIONS),
+        most_streams=invocation.whole(options.MAX_STREAMS),
+        most_uris=invocation.whole(options.MAX_URIS),
     )
     sink = StderrSink()
     log = Log(

@@ -38,3 +38,7 @@ class Settings(msgspec.Struct, frozen=True):
     """How many calls may wait for the host's answers."""
     most_questions: int = 1024
     """How many requests of a child may be open at once."""
+    most_streams: int = 256
+    """How many streams the host may have open at once."""
+    most_uris: int = 4096
+    """How many resources may be watched in all of them."""

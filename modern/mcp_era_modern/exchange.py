@@ -17,10 +17,13 @@ MOST_IN_ROUND: Final = 64
 
 
 class Limits(msgspec.Struct, frozen=True):
-    """How many calls may be parked, and for how many seconds each."""
+    """How many calls may be parked, and for how many seconds each; how many streams there may be,
+    and how many resources in all of them."""
 
     most_parked: int = 256
     answer_timeout: float = 600.0
+    most_streams: int = 256
+    most_uris: int = 4096
 
 
 class Retry(msgspec.Struct, frozen=True):

@@ -77,7 +77,7 @@ class ModernFace:
         self._completer = Completer(None)
         self._discover_result = b""
         self.exchanges = Exchanges(to_host, breaks, self.events, seal, limits)
-        self.streams = Streams(to_host, self.events)
+        self.streams = Streams(to_host, self.events, limits.most_streams, limits.most_uris)
 
     def ready(self, server: Server, child: int) -> None:
         """The child process number `child` has answered `initialize`; from now on requests can be

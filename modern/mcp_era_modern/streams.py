@@ -26,8 +26,6 @@ _FLAGS: Final = {
 }
 """The flags of a filter: the server's capability that each needs, and the notification."""
 
-MOST_STREAMS: Final = 256
-MOST_URIS: Final = 4096
 _KEY: Final = b'"%b":' % SUBSCRIPTION_ID_KEY.encode()
 
 
@@ -73,9 +71,13 @@ class Stream(msgspec.Struct, eq=False):
 class Streams:
     """All streams of a host. Lines are appended to `to_host`, what happens to `events`."""
 
-    def __init__(self, to_host: list[Buffer], events: list[HostEvent]) -> None:
+    def __init__(
+        self, to_host: list[Buffer], events: list[HostEvent], most_streams: int, most_uris: int
+    ) -> None:
         self._to_host = to_host
         self._events = events
+        self._most_streams = most_streams
+        self._most_uris = most_uris
         self._streams: dict[Id, Stream] = {}
         self._counts: dict[str, int] = {}
         """How many streams hold each URI."""
@@ -102,17 +104,17 @@ class Streams:
             return Refusal(
                 codes.INVALID_PARAMS, "Invalid params: notifications", {"member": "notifications"}
             )
-        if len(self._streams) >= MOST_STREAMS:
+        if len(self._streams) >= self._most_streams:
             return Refusal(
                 codes.INTERNAL_ERROR,
-                f"Too many streams are open; the limit is {MOST_STREAMS}",
-                bridge_error("too_many_streams", limit=MOST_STREAMS),
+                f"Too many streams are open; the limit is {self._most_streams}",
+                bridge_error("too_many_streams", limit=self._most_streams),
             )
         members = members_of(wanted) or {}
         asked = tuple(flag for flag in _FLAGS if bytes(members.get(flag, ABSENT)) == b"true")
         stream = self._streams[id] = Stream(id, _KEY + encode_id(id) + b"}}}\n", asked)
         for uri in dict.fromkeys(subscriptions):
-            if uri in self._counts or len(self._counts) < MOST_URIS:
+            if uri in self._counts or len(self._counts) < self._most_uris:
                 stream.uris[uri] = None
                 self._counts[uri] = self._counts.get(uri, 0) + 1
         self._begin(stream)
