@@ -457,3 +457,22 @@ def test_a_call_that_has_been_answered_may_ask_again_and_is_the_oldest() -> None
         asks('"r"'),
         gathered('"b"', 2, ("r", ELICIT)),
     )
+
+
+def test_a_call_that_waits_for_its_log_level_counts_as_started() -> None:
+    level = '"io.modelcontextprotocol/logLevel":"info"'
+    play(
+        opened(offers='{"tools":{},"logging":{}}'),
+        asker("b", 1),
+        call('"1"', 2, name="b"),
+        call('"2"', None, name="b", more=level),
+        call('"3"', None, name="b"),
+        'child > {"id":2,"result":{"content":[]}}\n'
+        + 'host  < {"id":"1","result":{"content":[],$DONE}}\n'
+        + 'child < {"id":3,"method":"logging/setLevel","params":{"level":"info"}}\n',
+        'child > {"id":3,"result":{}}\n'
+        + 'child < {"id":4,"method":"tools/call","params":{"name":"b"}}\n',
+        'child > {"id":4,"result":{"content":[]}}\n'
+        + 'host  < {"id":"2","result":{"content":[],$DONE}}\n'
+        + 'child < {"id":5,"method":"tools/call","params":{"name":"b"}}\n',
+    )

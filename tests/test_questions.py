@@ -803,7 +803,8 @@ def test_no_more_questions_are_open_than_may_be() -> None:
     play(
         ASKED,
         asks('"r"')
-        + 'child < {"id":"r","error":{"code":-32603,"message":"Too many requests are open"}}',
+        + 'child < {"id":"r","error":{"code":-32603,'
+        + '"message":"Too many questions are open; the limit is 1"}}',
         settings=Settings(most_questions=1),
     )
 

@@ -1,6 +1,7 @@
 """Another session with a legacy child, for a call that declares more: design D3, L-5."""
 
 import pytest
+from msgspec import Raw
 
 from asking import ACCEPTED, CREATE, ELICIT, SAMPLED, answered, asks, call, done, gathered, retry
 from conversation import EVERYTHING, meta, opened, play
@@ -527,4 +528,95 @@ def test_and_is_ended_if_none_starts() -> None:
         + "end 3\n"
         + f'host  < {{"id":2,"error":{{"code":-32603,{ENDS[0][1]}}}}}\n'
         + ended("1", "The server refused initialize: no"),
+    )
+
+
+# What is worth another session -----------------------------------------------------------------
+
+
+def test_a_list_before_the_call_does_not_hide_what_the_call_declares() -> None:
+    play(
+        opened(NOTHING),
+        f"""
+host  > {{"id":1,"method":"tools/list","params":{{{meta(FORM)}}}}}
+child < {{"id":1,"method":"tools/list"}}
+child > {{"id":1,"result":{{"tools":[]}}}}
+host  < {{"id":1,"result":{{"tools":[],$LISTED}}}}
+""",
+        call("2", None, capabilities=FORM) + "start 2\n" + hello(1002, FORM),
+    )
+
+
+def test_roots_of_the_command_line_are_nothing_that_the_server_lacks() -> None:
+    play(
+        opened(NOTHING, declared='{"roots":{"listChanged":true}}'),
+        call("1", 1, capabilities='{"roots":{}}'),
+        settings=Settings(roots=Raw(b'{"roots":[]}')),
+    )
+
+
+def test_what_was_given_up_is_not_wished_for_with_something_else() -> None:
+    both = '{"roots":{},"elicitation":{"form":{}}}'
+    roots = '{"roots":{"listChanged":true}}'
+    play(
+        REPLACED,
+        at(ENDS[0][0], 1002) + "start 3\n" + hello(1003, NOTHING),
+        greets(1003) + sent(1),
+        done(1, "1"),
+        call("2", None, capabilities=both) + "start 4\n" + hello(1004, roots),
+        greets(1004) + sent(1),
+    )
+
+
+def test_nor_when_the_server_is_started_again() -> None:
+    ended = (
+        '"code":-32603,"message":"The server exited with code 3","data":{"source":"mcp-bridge",'
+        '"reason":"child_exited","exitCode":3,"stderr":["last words"]}'
+    )
+    play(
+        BESIDE,
+        'child2 > {"id":1002,"error":{"code":-32000,"message":"no"}}\nend 2\n' + sent(2),
+        "ended 3\n"
+        + f'host < {{"id":1,"error":{{{ended}}}}}\nhost < {{"id":2,"error":{{{ended}}}}}',
+        call("3", None, capabilities=FORM)
+        + "start 3\n"
+        + f'child < {{"id":1003,"method":"server/discover","params":{{{meta(FORM)}}}}}\n',
+        'child > {"id":1003,"error":{"code":-32601,"message":"?"}}\n' + hello(1004, SAMPLING),
+        greets(1004) + sent(1),
+    )
+
+
+def test_a_call_that_lacks_only_what_was_given_up_waits_for_nobody() -> None:
+    declared = '{"sampling":{},"roots":{"listChanged":true}}'
+    play(
+        BESIDE,
+        'child2 > {"id":1002,"error":{"code":-32000,"message":"no"}}\nend 2\n' + sent(2),
+        call("3", None, capabilities='{"roots":{}}')
+        + "beside 3\n"
+        + hello(1003, declared, "child3"),
+        call("4", 3, name="u", capabilities=FORM),
+    )
+
+
+@clause("S-84")
+def test_the_end_is_not_waited_for_once_everything_is_answered() -> None:
+    play(
+        REPLACED,
+        at(ENDS[0][0], 1002) + "start 3\n" + hello(1003, NOTHING),
+        "eof",
+        "missing no such file\nend 3\n"
+        + f'host < {{"id":1,"error":{{"code":-32603,{ENDS[3][1]}}}}}\nfinish 0',
+    )
+
+
+def test_a_stream_opened_meanwhile_is_promised_nothing_if_none_starts() -> None:
+    play(
+        REPLACED,
+        listen("s", A).replace('"id":s', '"id":"s"').replace("$FULL", meta(NOTHING)),
+        at(ENDS[0][0], 1002) + "start 3\n" + hello(1003, NOTHING),
+        at(ENDS[0][0], 1003)
+        + "end 3\n"
+        + f'host  < {{"id":1,"error":{{"code":-32603,{ENDS[0][1]}}}}}\n'
+        + acknowledged('"s"', "{}")
+        + ended('"s"', "The server refused initialize: no"),
     )

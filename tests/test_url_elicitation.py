@@ -278,3 +278,18 @@ def test_a_token_of_the_first_leg_is_not_sent_with_the_last() -> None:
         completed("ea"),
         retry("2", 1, f'{{"url-1":{ACCEPT}}}') + again(2),
     )
+
+
+@clause("S-66")
+def test_questions_that_were_given_up_are_not_shown_with_the_urls() -> None:
+    play(
+        opened(),
+        call("1", 1),
+        asks('"q"') + gathered("1", 1, ("q", ELICIT)),
+        needed(1, A),
+        retry("2", 1, "{}")
+        + 'child < {"id":"q","result":{"action":"cancel"}}\n'
+        + input_required("2", 2, ("url-1", LOG_IN)),
+        completed("ea"),
+        retry("3", 2, f'{{"url-1":{ACCEPT}}}') + again(2),
+    )

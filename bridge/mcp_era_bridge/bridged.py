@@ -33,9 +33,9 @@ from mcp_era_modern.exchange import Retry
 from mcp_era_modern.face import ModernFace, StreamOpened
 from mcp_era_modern.refusal import Refusal
 from mcp_era_wire import methods
-from mcp_era_wire.capabilities import flattened
+from mcp_era_wire.capabilities import flattened, united
 from mcp_era_wire.deadlines import earliest
-from mcp_era_wire.envelope import UNREADABLE, Message, read_message
+from mcp_era_wire.envelope import UNREADABLE, Message, encode, read_message
 from mcp_era_wire.events import (
     Call,
     CallExpired,
@@ -52,6 +52,7 @@ from mcp_era_wire.events import (
 )
 from mcp_era_wire.members import members_of
 
+_ROOTS: Final = Raw(b'{"roots":{}}')
 _EXPIRED: Final = Raw(b'"The host has not answered the questions in time"')
 
 
@@ -126,7 +127,9 @@ class Bridged:
             old.draining = True
             self._draining[old.number] = old
         roots = self._settings.roots is not None
-        declares_roots = roots or "roots" in (members_of(declared) or {})
+        if roots:
+            declared = Raw(encode(united(declared, _ROOTS)))
+        declares_roots = "roots" in (members_of(declared) or {})
         self._current = Session(
             self._out,
             self._face,
@@ -219,7 +222,9 @@ class Bridged:
         if session is None or not session.covers(call):
             self._widen(call, now)
             return
-        self._covered = call.capabilities
+        if call.method in methods.TAKES_INPUT:
+            # Any other is covered whatever it declares.
+            self._covered = call.capabilities
         session.peer.begin(call, now)
 
     def _other_request(self, request: Retry | StreamOpened, now: float) -> None:
@@ -242,7 +247,9 @@ class Bridged:
         elif method in methods.NOTIFICATIONS or method in methods.REQUESTS or self.stalled:
             # What is known has no business here (translation B.7).
             self._out.note(Severity.DEBUG, "notification of the host dropped", method=method)
-        elif self._current is not None:
+        elif self._current is None:
+            self._out.note(Severity.WARNING, "notification of the host lost", method=method)
+        else:
             self._current.peer.notify(method, notification_params(message.params))
 
     def cancel(self, message: Message, now: float) -> None:
@@ -274,12 +281,19 @@ class Bridged:
         """A call declares more than the current session was opened with."""
         session = self._current
         succession = self._succession
-        if session is not None and succession.number is None:
-            lacking = session.lacks(flattened(call.capabilities))
+        lacking = frozenset[str]()
+        if session is not None:
+            lacking = session.lacks(flattened(call.capabilities)) - succession.given_up
+        if session is not None and (succession.number is None or not lacking):
             beside = not session.is_idle
             if succession.is_wanted(lacking, 1 + len(self._draining), beside=beside):
                 declared, info = session.declared, self._client_info
                 if not beside:
+                    self._out.note(
+                        Severity.WARNING,
+                        "the server is started again to be told of more capabilities;"
+                        " what it kept in memory is gone (--one-process keeps it)",
+                    )
                     self.lost(session.number, refusals.SESSION_OVER, now)
                 succession.begin(declared, call, info, beside=beside, now=now)
             else:
@@ -363,6 +377,9 @@ class Bridged:
             if session is None:
                 break
             session.handle(session.peer.events.pop(0), now)
+        if self._draining and self._current is not None:
+            # What one process has asked is known of the other, too.
+            self._current.peer.look(now)
         for session in [each for each in self._draining.values() if each.is_idle]:
             del self._draining[session.number]
             self._face.exchanges.child_gone(session.number)
@@ -380,7 +397,7 @@ class Bridged:
                     session.peer.refuse(question, code, message, now)
             case QuestionDropped(question):
                 for session in self._sessions():
-                    session.peer.give_up(question)
+                    session.peer.give_up(question, now)
             case CallExpired(call, certain):
                 for session in self._sessions():
                     session.peer.leave(call, now)

@@ -178,13 +178,15 @@ class Joint:
     def _succession_ended(self, outcome: Outcome | None, now: float) -> None:
         if outcome is None:
             return
+        self._opening.given_up(self._succession.given_up)
         self._sessions.succession_ended(outcome, now)
         if isinstance(outcome, Succeeded):
-            self._opening.succeeded(outcome.declared, self._succession.given_up)
+            self._opening.succeeded(outcome.declared)
         elif not outcome.was_beside:
             # There is nobody left: the next request asks the server anew.
             self._bridged = None
             self._life.gone()
+            self._opening.lost(outcome.refusal)
             self._face.streams.end_all(outcome.refusal.message)
             self._sessions.settle(now)
         self._see_stall()
@@ -206,6 +208,8 @@ class Joint:
         refusal = refusals.not_started(why)
         if process == self._succession.number:
             self._succession_ended(self._succession.ended(refusal, now), now)
+            if self._closing is not None and not self._finished:
+                self._finish_if_done()
         else:
             self._gone(refusal, None, now)
 
@@ -229,6 +233,9 @@ class Joint:
             self._sessions.lost(process, refusals.child_exited(ending), now)
             self._succession.take_over()
             self.out.to_others.pop(process, None)
+            self._see_stall()
+            if self._closing is not None:
+                self._finish_if_done()
             return
         if process == self._succession.number:
             refusal = refusals.child_exited(ending)

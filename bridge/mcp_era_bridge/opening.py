@@ -218,11 +218,13 @@ class Opening:
         else:
             self._begin(id, waiting, now)
 
-    def succeeded(self, declared: Raw, given_up: frozenset[str]) -> None:
-        """Another session was opened meanwhile, with more capabilities; the server does not start
-        with those, by name, that are `given_up`."""
+    def succeeded(self, declared: Raw) -> None:
+        """Another session was opened meanwhile, with more capabilities."""
         self._inquiry.declared = declared
-        self._inquiry.given_up = given_up
+
+    def given_up(self, names: frozenset[str]) -> None:
+        """The server does not start with these capabilities."""
+        self._inquiry.given_up = names
 
     def reopen(self, now: float) -> None:
         """Starts the server again though no request waits for it, as it was last asked."""

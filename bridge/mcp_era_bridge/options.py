@@ -53,7 +53,7 @@ ERA = Option(
     "--era",
     choices=("auto", "modern", "legacy"),
     default="auto",
-    help="The server's era, if it is known: then it is not asked for it.",
+    help="The server's era, if it is known: then it is taken for granted.",
 )
 PROBE_TIMEOUT = Option(
     "--probe-timeout",

@@ -26,7 +26,7 @@ from mcp_era_legacy.handshake import (
 from mcp_era_modern.refusal import Refusal
 from mcp_era_modern.request_meta import NO_MEMBERS
 from mcp_era_wire import methods
-from mcp_era_wire.capabilities import flattened, united
+from mcp_era_wire.capabilities import flattened, reduced, united
 from mcp_era_wire.dirty import Batch, Broken
 from mcp_era_wire.envelope import ABSENT, Message, encode, request_line, result_line
 from mcp_era_wire.events import Call, Server, Severity
@@ -106,7 +106,7 @@ class Succession:
         are there already, and none of them ends first if the new one comes `beside`."""
         if self.number is not None or self._settings.one_process:
             return False
-        if not lacking - self.given_up:
+        if not lacking:
             return False
         return not beside or processes < self._settings.max_sessions
 
@@ -118,7 +118,8 @@ class Succession:
         self._client_info = client_info
         self._beside = beside
         self._is_last = False
-        self._start(Raw(encode(united(declared, call.capabilities))), now)
+        wanted = reduced(call.capabilities, self.given_up)
+        self._start(Raw(encode(united(declared, wanted))), now)
 
     def _start(self, declared: Raw, now: float) -> None:
         self._declared = declared
@@ -138,7 +139,7 @@ class Succession:
         info = self._client_info or self._bridge_info
         params = initialize_params(NEWEST_LEGACY, capabilities, info)
         to_child.append(request_line(self._id, methods.INITIALIZE, params))
-        self.deadline = now + self._settings.initialize_timeout
+        self.deadline = None
         self._started = None
         self._held = []
         self._out.note(Severity.INFO, "another session is opened", process=self.number)
@@ -166,8 +167,9 @@ class Succession:
     # The process ---------------------------------------------------------------------------------
 
     def started(self, now: float) -> None:
-        """The process runs."""
+        """The process runs: only now can it hear what it was asked."""
         self._started = now
+        self.deadline = now + self._settings.initialize_timeout
 
     def from_child(self, line: bytes, ascii: bool, now: float) -> Outcome | None:
         """Handles a line of the process."""
@@ -250,7 +252,7 @@ class Succession:
             self._out.to_others.pop(self.number, None)
             self._out.actions.append(EndChild(self.number))
             return Failed(refusal, self._over(), was_beside=True)
-        if not self._is_last:
+        if not self._is_last and not self._life.is_hopeless(now):
             # The old process is gone, so another one is told what that one was told of.
             self._is_last = True
             self._wish = wish

@@ -112,7 +112,7 @@ class LegacyPeer:
             self._waiting[call] = None
             if self._tasks is None or self._tasks.admits(call, now):
                 self._after_roots(call, now)
-            self._look(now)
+            self.look(now)
 
     def _after_roots(self, call: Call, now: float) -> None:
         """First of all the child gets the roots that it waits for, if the call can bring them."""
@@ -137,6 +137,8 @@ class LegacyPeer:
 
     def _after_level(self, call: Call, now: float) -> None:
         """Then the child is told how much it shall log for it."""
+        # Whoever comes next waits for it from now on, if it may ask.
+        self._questions.attribution.started(call)
         if call.log_level < 0 or not self._errands.set_level(call.log_level, call, now):
             self._start(call, now)
 
@@ -150,7 +152,6 @@ class LegacyPeer:
         self._calls[id] = call
         task = TASK if self._tasks is not None and self._tasks.needs(call) else None
         write_call(self._to_child, id, call, self._version, task)
-        self._questions.attribution.started(call)
 
     def _fresh_id(self) -> int:
         self._last_id += 1
@@ -169,7 +170,7 @@ class LegacyPeer:
             if call.asked:
                 # It has ended, with something that it asked still before the host.
                 self._questions.call_over(call, now)
-                self._look(now)
+                self.look(now)
             return
         del self._calls[call.child_id]
         self._questions.call_cancelled(call, now)
@@ -182,7 +183,7 @@ class LegacyPeer:
             self._to_child.append(notification_line(methods.CANCELLED, encode(params)))
         else:
             self._tasks.over(call)
-        self._look(now)
+        self.look(now)
 
     def _forget_waiting(self, call: Call) -> None:
         del self._waiting[call]
@@ -198,7 +199,7 @@ class LegacyPeer:
         if call.log_level >= 0 and call.child_id:
             self._levels.end(call.log_level, now)
         self._questions.call_parked(call, now)
-        self._look(now)
+        self.look(now)
 
     def resume(self, call: Call, now: float) -> None:
         """The next leg of a call has begun, with its own log level."""
@@ -208,7 +209,7 @@ class LegacyPeer:
         if call.log_level >= 0 and call.child_id:
             self._errands.set_level(call.log_level, None, now)
             self._levels.begin(call.log_level)
-        self._look(now)
+        self.look(now)
 
     def has(self, call: Call) -> bool:
         """Whether a call is under way here, or waits."""
@@ -218,7 +219,7 @@ class LegacyPeer:
         """A call has brought the child its roots: then it starts itself."""
         if call in self._waiting:
             self._after_roots(call, now)
-            self._look(now)
+            self.look(now)
 
     def begin_again(self, call: Call, now: float) -> None:
         """Sends a call that has been answered once more, under a new id."""
@@ -228,7 +229,7 @@ class LegacyPeer:
     def _over(self, call: Call, now: float) -> None:
         """A call has ended in one way or another."""
         self._end(call, now)
-        self._look(now)
+        self.look(now)
 
     def _end(self, call: Call, now: float) -> None:
         if call.log_level >= 0 and call.child_id and not call.parked:
@@ -237,7 +238,7 @@ class LegacyPeer:
         if call.asked or not self._at_ease:
             self._questions.call_over(call, now)
 
-    def _look(self, now: float) -> None:
+    def look(self, now: float) -> None:
         """Starts what need not wait any longer."""
         attribution = self._questions.attribution
         while free := attribution.released(now):
@@ -255,7 +256,7 @@ class LegacyPeer:
             self._start_if_waiting(call, now)
         if self._tasks is not None and self._tasks.passed(now):
             self._tools_known(self._tasks, now)
-        self._look(now)
+        self.look(now)
 
     def _start_if_waiting(self, call: Call | None, now: float) -> None:
         if call is not None and call in self._waiting:
@@ -266,12 +267,13 @@ class LegacyPeer:
     def answer(self, question: Question, answer: Raw, now: float) -> None:
         """The host answered a question of the child."""
         self._questions.answer(question, answer, now)
-        self._look(now)
+        self.look(now)
 
     def refuse(self, question: Question, code: int, message: str, now: float) -> None:
         """The host cannot be asked this."""
         self._questions.refuse(question, code, message)
         self._start_if_free(question, now)
+        self.look(now)
 
     def _start_if_free(self, question: Question, now: float) -> None:
         """A call that was to bring an answer to the child before it starts need not any more."""
@@ -280,11 +282,12 @@ class LegacyPeer:
             return
         if not self._questions.are_carried_by(call):
             self._after_roots(call, now)
-            self._look(now)
+            self.look(now)
 
-    def give_up(self, question: Question) -> None:
+    def give_up(self, question: Question, now: float) -> None:
         """Nobody will answer this."""
         self._questions.give_up(question)
+        self.look(now)
 
     def is_open(self, question: Question) -> bool:
         """Whether a question waits for its answer still, and the call that carries it goes on."""
@@ -300,7 +303,7 @@ class LegacyPeer:
         self._questions.leave(call)
         if call in self._waiting:
             self._forget_waiting(call)
-        self._look(now)
+        self.look(now)
 
     def watch(self, uri: str, now: float) -> None:
         """A stream of the host wants to hear of changes of a resource; see Watched."""
@@ -357,7 +360,7 @@ class LegacyPeer:
             return None
         if message.method in methods.QUESTIONS:
             self._questions.asked(id, message.method, message.params, now)
-            self._look(now)
+            self.look(now)
             return None
         why = f"{message.method} is not supported by this client"
         self._to_child.append(error_line(id, codes.METHOD_NOT_FOUND, why))
@@ -393,7 +396,7 @@ class LegacyPeer:
             del self._waiting[call]
             self._over(call, now)
             self.events.append(Failed(call, error))
-        self._look(now)
+        self.look(now)
 
     def _other_answer(self, message: Message, now: float) -> ChildEvent | None:
         """A response to a request of our own, or to none that is open."""
@@ -409,10 +412,10 @@ class LegacyPeer:
                 self._tasks.born_late(id, message.result)
             if self._errands.has(id):
                 self._start_if_waiting(self._errands.answered(id, message.is_failure, now), now)
-                self._look(now)
+                self.look(now)
                 return None
             self._questions.cancelled_call_answered(id, now)
-            self._look(now)
+            self.look(now)
         return Stray(message)
 
     def _notification(self, method: str, params: Raw, now: float) -> ChildEvent | None:
@@ -433,7 +436,7 @@ class LegacyPeer:
         if question is None:
             return Dropped(methods.CANCELLED)
         self._start_if_free(question, now)
-        self._look(now)
+        self.look(now)
         return Withdrawn(question)
 
     def _progress(self, params: Raw) -> ChildEvent | None:

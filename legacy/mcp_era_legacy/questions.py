@@ -99,7 +99,9 @@ class Questions:
             if next(self._running(), None) is None:
                 self.stray.given(now)
         elif len(self._open) >= self._asking.most_open:
-            self._refuse(question, codes.INTERNAL_ERROR, "Too many requests are open")
+            most = self._asking.most_open
+            why = f"Too many questions are open; the limit is {most}"
+            self._refuse(question, codes.INTERNAL_ERROR, why)
         elif (wrong := wrong_member(method, params)) is not None:
             self._refuse(question, codes.INVALID_PARAMS, f"Invalid params: {wrong}")
         else:

@@ -255,6 +255,7 @@ class Exchanges:
         exchange = self._exchanges[call]
         if exchange.answer is not None:
             self._events.extend(map(QuestionDropped, exchange.shown.values()))
+            exchange.shown = {}
             return Kept(exchange.answer, exchange.progress)
         if exchange.declined:
             # What a user does not want is for the model to know; only tools have words for it.

@@ -124,6 +124,7 @@ class Streams:
         """Asks the child for what a stream wants; without a child that comes later."""
         server = self._server
         if server is None:
+            stream.settling = set(stream.uris)
             return
         capabilities = members_of(server.capabilities) or {}
         stream.flags = frozenset(
