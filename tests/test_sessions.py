@@ -3,7 +3,19 @@
 import pytest
 from msgspec import Raw
 
-from asking import ACCEPTED, CREATE, ELICIT, SAMPLED, answered, asks, call, done, gathered, retry
+from asking import (
+    ACCEPTED,
+    CREATE,
+    ELICIT,
+    SAMPLED,
+    answered,
+    asks,
+    call,
+    done,
+    gathered,
+    input_required,
+    retry,
+)
 from conversation import EVERYTHING, meta, opened, play
 from mcp_era_bridge.settings import Settings
 from test_subscriptions import A, acknowledged, ended, listen, ok, subscribe, tag, told
@@ -619,4 +631,57 @@ def test_a_stream_opened_meanwhile_is_promised_nothing_if_none_starts() -> None:
         + f'host  < {{"id":1,"error":{{"code":-32603,{ENDS[0][1]}}}}}\n'
         + acknowledged('"s"', "{}")
         + ended('"s"', "The server refused initialize: no"),
+    )
+
+
+# The answers of the new process ----------------------------------------------------------------
+
+
+def test_its_answer_may_bear_the_id_as_text() -> None:
+    play(REPLACED, greets(1002).replace('"id":1002', '"id":"1002"') + sent(1))
+
+
+def test_an_answer_that_cannot_be_read_is_a_refusal() -> None:
+    play(
+        REPLACED,
+        'child ! {"jsonrpc":"2.0","id":1002,"result":{\n'
+        + 'noise {"jsonrpc":"2.0","id":1002,"result":{\nstart 3\n'
+        + hello(1003, NOTHING),
+    )
+
+
+@clause("S-24")
+def test_a_state_of_a_process_that_is_gone_is_refused_as_such() -> None:
+    play(
+        BUSY,
+        asks('"q"', CREATE) + gathered("1", 1, ("q", CREATE)),
+        call("2", None, capabilities=FORM) + "beside 2\n" + hello(1002, BOTH, "child2"),
+        greets(1002, "child2") + sent(1),
+        'host  > {"method":"notifications/cancelled","params":{"requestId":1}}\n'
+        + 'child1 < {"id":"q","error":{"code":-1,'
+        + '"message":"The sampling request was not answered"}}\n'
+        + 'child1 < {"method":"notifications/cancelled","params":{"requestId":1}}\nend 1\n',
+        retry("3", 1, "{}", name="slow", capabilities=SAMPLING)
+        + 'host  < {"id":3,"error":{"code":-32602,"message":"requestState was not accepted",'
+        + '"data":{"reason":"restarted"}}}',
+    )
+
+
+def test_a_call_sent_again_goes_to_the_process_that_refused_it() -> None:
+    url = '{"elicitation":{"url":{}}}'
+    wanted = '{"elicitations":[{"mode":"url","message":"m","url":"https://x","elicitationId":"e"}]}'
+    shown = '"method":"elicitation/create","params":{"mode":"url","message":"m","url":"https://x"}'
+    play(
+        opened(url),
+        call("1", 1, capabilities=url),
+        f'child > {{"id":1,"error":{{"code":-32042,"message":"go","data":{wanted}}}}}\n'
+        + input_required("1", 1, ("url-1", shown)),
+        call("2", None, capabilities=SAMPLING)
+        + "beside 2\n"
+        + hello(1002, '{"elicitation":{"url":{}},"sampling":{}}', "child2"),
+        greets(1002, "child2") + sent(1),
+        'child1 > {"method":"notifications/elicitation/complete",'
+        + '"params":{"elicitationId":"e"}}\n',
+        retry("3", 1, '{"url-1":{"action":"accept"}}', capabilities=url)
+        + 'child1 < {"id":2,"method":"tools/call","params":{"name":"t"}}\n',
     )
