@@ -476,3 +476,21 @@ def test_a_call_that_waits_for_its_log_level_counts_as_started() -> None:
         + 'host  < {"id":"2","result":{"content":[],$DONE}}\n'
         + 'child < {"id":5,"method":"tools/call","params":{"name":"b"}}\n',
     )
+
+
+def test_of_three_parked_calls_the_one_that_asked_last_carries_the_next_question() -> None:
+    play(
+        opened(),
+        call('"a"', 1, name="a"),
+        asks('"q1"') + gathered('"a"', 1, ("q1", ELICIT)),
+        call('"b"', 2, name="b"),
+        asks('"q2"') + gathered('"b"', 2, ("q2", ELICIT)),
+        call('"c"', 3, name="c"),
+        asks('"q3"') + gathered('"c"', 3, ("q3", ELICIT)),
+        # The first goes on, asks again and is parked last.
+        retry('"d"', 1, f'{{"q1":{ACCEPTED}}}', name="a") + answered('"q1"', ACCEPTED),
+        asks('"q4"') + gathered('"d"', 4, ("q4", ELICIT)),
+        asks('"q5"', CREATE),
+        retry('"e"', 4, f'{{"q4":{ACCEPTED}}}', name="a") + answered('"q4"', ACCEPTED),
+        gathered('"e"', 5, ("q5", CREATE)),
+    )

@@ -685,3 +685,18 @@ def test_a_call_sent_again_goes_to_the_process_that_refused_it() -> None:
         retry("3", 1, '{"url-1":{"action":"accept"}}', capabilities=url)
         + 'child1 < {"id":2,"method":"tools/call","params":{"name":"t"}}\n',
     )
+
+
+def test_a_second_replacement_falls_back_as_the_first_did() -> None:
+    more = '{"roots":{}}'
+    roots = '{"roots":{"listChanged":true}}'
+    play(
+        REPLACED,
+        at(ENDS[0][0], 1002) + "start 3\n" + hello(1003, NOTHING),
+        greets(1003) + sent(1),
+        done(1, "1"),
+        call("2", None, capabilities=more) + "start 4\n" + hello(1004, roots),
+        at(ENDS[0][0], 1004) + "start 5\n" + hello(1005, NOTHING),
+        greets(1005) + sent(1),
+        done(1, "2"),
+    )
