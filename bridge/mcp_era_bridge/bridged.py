@@ -2,7 +2,7 @@
 
 Lives here: the host's requests and cancellations, the sessions with the child's processes, what a
 face and a peer have to tell each other. Does not: either era's wire format (modern/, legacy/), what
-a child says (session.py), the start of another session (successor.py), the search for the child's
+a child says (session.py), the start of another session (succession.py), the search for the child's
 era (inquiry.py). Spec 2026-07-28, basic/patterns/cancellation; basic/transports/stdio
 (Cancellation); basic/index (Statelessness).
 """

@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec import UNSET
 
-from mcp_era_wire.envelope import ABSENT, Message
+from mcp_era_wire.envelope import ABSENT, Message, number_of
 
 LOWEST_FIRST_ID: Final = 2**29
 HIGHEST_FIRST_ID: Final = 2**30
@@ -43,11 +43,9 @@ class OwnRequests:
         An id of another type is forgiven ("7" for 7), and so is an error whose id is missing, null
         or zero: it can only be meant for the oldest of these, as nothing else is open at the child.
         """
-        id = message.id
-        if isinstance(id, str) and len(id) < 20 and id.isascii() and id.isdigit():
-            id = int(id)
-        if isinstance(id, int) and id in self.open:
-            return self.open.pop(id)
+        number = number_of(id := message.id)
+        if number is not None and number in self.open:
+            return self.open.pop(number)
         if self.open and message.error is not ABSENT and (id is UNSET or id == 0):
             return self.open.pop(next(iter(self.open)))
         return None

@@ -5,7 +5,7 @@ Does not: the choice to speak to the child in this era (bridge, child_era.py), t
 Spec 2025-11-25, basic/lifecycle, basic/utilities/cancellation, basic/utilities/ping.
 """
 
-from msgspec import UNSET, Raw
+from msgspec import UNSET, Raw, UnsetType
 
 from mcp_era_legacy.call_lines import write_call
 from mcp_era_legacy.errands import Errands
@@ -23,6 +23,7 @@ from mcp_era_wire.envelope import (
     encode,
     error_line,
     notification_line,
+    number_of,
     result_line,
 )
 from mcp_era_wire.events import (
@@ -75,11 +76,6 @@ class LegacyPeer:
             self._questions.tasks = self._tasks.calls
         self._at_ease = self._questions.is_idle and self._tasks is None
         """Whether a call that wants no log messages starts at once, and nobody minds."""
-
-    @property
-    def open_questions(self) -> int:
-        """How many questions of the child are not answered yet."""
-        return len(self._questions)
 
     @property
     def is_idle(self) -> bool:
@@ -338,7 +334,7 @@ class LegacyPeer:
         """Takes one message of the child. None means that it has been dealt with here."""
         id = message.id
         if message.method is UNSET:
-            call = self._calls.pop(id, None) if type(id) is int else self._call_of_text(id)
+            call = self._calls.pop(id, None) if type(id) is int else self._take_call(id)
             if not self._at_ease:
                 self._questions.stray.heard(bool(self._calls), now)
             if call is None:
@@ -400,10 +396,8 @@ class LegacyPeer:
 
     def _other_answer(self, message: Message, now: float) -> ChildEvent | None:
         """A response to a request of our own, or to none that is open."""
-        id = message.id
-        if isinstance(id, str) and len(id) < 20 and id.isascii() and id.isdigit():
-            id = int(id)
-        if isinstance(id, int):
+        id = number_of(message.id)
+        if id is not None:
             if self._tasks is not None:
                 if self._tasks.is_listing(id):
                     if self._tasks.listed(message, now):
@@ -461,15 +455,13 @@ class LegacyPeer:
             0 <= call.log_level <= severity for call in self._calls.values() if not call.parked
         )
 
-    def _call_of_text(self, id: object) -> Call | None:
-        """A child that echoes our integer as a string means the same request."""
-        if isinstance(id, str) and len(id) < 20 and id.isascii() and id.isdigit():
-            return self._calls.pop(int(id), None)
-        return None
+    def _take_call(self, id: Id | UnsetType) -> Call | None:
+        number = number_of(id)
+        return self._calls.pop(number, None) if number is not None else None
 
     def give_up_call(self, id: Id, now: float) -> Call | None:
         """Takes the call out that the child knows as `id`: its answer cannot be read."""
-        call = self._calls.pop(id, None) if isinstance(id, int) else self._call_of_text(id)
+        call = self._take_call(id)
         if call is not None:
             self._over(call, now)
         return call

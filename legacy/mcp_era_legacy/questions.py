@@ -73,10 +73,6 @@ class Questions:
         self.tasks: Mapping[str, Call] = {}
         """The calls that the child has made tasks of, by the task's id."""
 
-    def __len__(self) -> int:
-        """How many questions are open."""
-        return len(self._open)
-
     @property
     def is_idle(self) -> bool:
         """Whether calls come and go without any of this being concerned."""

@@ -77,6 +77,13 @@ def sound_utf8(line: bytes, step: int = 65536) -> bool:
     return True
 
 
+def number_of(id: Id | UnsetType) -> int | None:
+    """The integer that an id is or spells: one who echoes ours as "7" means the same request."""
+    if isinstance(id, str):
+        return int(id) if len(id) < 20 and id.isascii() and id.isdigit() else None
+    return id if id is not UNSET else None
+
+
 def encode_id(id: Id) -> bytes:
     """The id as JSON, its type kept."""
     return b"%d" % id if type(id) is int else encode(id)
