@@ -31,7 +31,6 @@ from mcp_era_legacy.questions import Asking
 from mcp_era_legacy.stray_roots import KnownRoots
 from mcp_era_modern.exchange import Retry
 from mcp_era_modern.face import ModernFace, StreamOpened
-from mcp_era_modern.refusal import Refusal
 from mcp_era_wire import methods
 from mcp_era_wire.capabilities import flattened, united
 from mcp_era_wire.deadlines import earliest
@@ -51,6 +50,7 @@ from mcp_era_wire.events import (
     WatchOpened,
 )
 from mcp_era_wire.members import members_of
+from mcp_era_wire.refusal import Refusal
 
 _ROOTS: Final = Raw(b'{"roots":{}}')
 _EXPIRED: Final = Raw(b'"The host has not answered the questions in time"')

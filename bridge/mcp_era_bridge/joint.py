@@ -24,12 +24,12 @@ from mcp_era_bridge.succession import Outcome, Succeeded, Succession
 from mcp_era_bridge.waiting import Waiting
 from mcp_era_modern.exchange import Limits
 from mcp_era_modern.face import ModernFace
-from mcp_era_modern.refusal import Refusal
 from mcp_era_modern.request_state import Seal
 from mcp_era_wire import methods
 from mcp_era_wire.deadlines import earliest
 from mcp_era_wire.envelope import UNREADABLE, Message, read_message, result_line
 from mcp_era_wire.events import Severity
+from mcp_era_wire.refusal import Refusal
 from mcp_era_wire.versions import Era
 
 

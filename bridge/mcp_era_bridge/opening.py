@@ -24,12 +24,12 @@ from mcp_era_bridge.settings import Settings
 from mcp_era_bridge.waiting import Waiting, WaitingRoom
 from mcp_era_legacy.handshake import read_initialize_request
 from mcp_era_modern.face import ModernFace
-from mcp_era_modern.refusal import Refusal
 from mcp_era_modern.request_meta import RequestMeta
 from mcp_era_wire import codes, methods
 from mcp_era_wire.dirty import Batch, Blank, Broken, Noise, message_part
 from mcp_era_wire.envelope import UNREADABLE, Id, Message, result_line
 from mcp_era_wire.events import Severity
+from mcp_era_wire.refusal import Refusal
 from mcp_era_wire.versions import NEWEST_MODERN, Era
 
 _MOST_HELD: Final = 64

@@ -10,10 +10,9 @@ from typing import Final
 from msgspec import Raw
 
 from mcp_era_bridge.effects import Ending
-from mcp_era_modern.errors import bridge_error
-from mcp_era_modern.refusal import Refusal
 from mcp_era_wire import codes
 from mcp_era_wire.members import members_of, string_of
+from mcp_era_wire.refusal import Refusal, bridge_error
 
 DUPLICATE_ID: Final = Refusal(codes.INVALID_REQUEST, "A request with this id is still open")
 

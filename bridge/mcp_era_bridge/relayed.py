@@ -20,10 +20,10 @@ from mcp_era_bridge.refusals import (
     LINE_TOO_LONG,
     too_many_requests,
 )
-from mcp_era_modern.refusal import Refusal
 from mcp_era_wire import codes, methods
 from mcp_era_wire.dirty import Batch, Blank, Broken, LongLine, examine, message_part
 from mcp_era_wire.envelope import ABSENT, UNREADABLE, Id, Message, error_line
+from mcp_era_wire.refusal import Refusal
 
 _AnyId: TypeAlias = int | str | float | UnsetType | None
 

@@ -11,12 +11,11 @@ from typing import Final
 import msgspec
 from msgspec import Raw
 
-from mcp_era_modern.errors import bridge_error
-from mcp_era_modern.refusal import Refusal
 from mcp_era_wire import codes, methods
 from mcp_era_wire.envelope import ABSENT, UNREADABLE, Buffer, Id, encode, encode_id
 from mcp_era_wire.events import Changed, HostEvent, Server, StreamEnded, WatchClosed, WatchOpened
 from mcp_era_wire.members import Members, is_object, members_of
+from mcp_era_wire.refusal import Refusal, bridge_error
 from mcp_era_wire.versions import SUBSCRIPTION_ID_KEY
 
 _FLAGS: Final = {
