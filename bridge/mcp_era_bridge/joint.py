@@ -15,6 +15,7 @@ from mcp_era_bridge import refusals
 from mcp_era_bridge.bridged import Bridged
 from mcp_era_bridge.child_life import ChildLife, Presence
 from mcp_era_bridge.effects import Ending, Finish, Outbox, Remembered
+from mcp_era_bridge.handshaken import Handshaken
 from mcp_era_bridge.opening import Opening, Verdict
 from mcp_era_bridge.own_requests import OwnRequests
 from mcp_era_bridge.relayed import Relayed
@@ -52,6 +53,7 @@ class Joint:
         self.out = Outbox()
         self._settings = settings
         self._own = OwnRequests(first_id)
+        self._name = f"{first_id:x}"
         self._life = ChildLife(self.out)
         self._face = ModernFace(
             self.out.to_host,
@@ -80,6 +82,7 @@ class Joint:
         self._bridged: Bridged | None = None
         """The sessions, while there is one that takes requests or will."""
         self._relayed: Relayed | None = None
+        self._handshaken: Handshaken | None = None
         self._host: Era | None = None
         self._stalled: set[int] = set()
         """The processes that take nothing of what they are told."""
@@ -102,6 +105,8 @@ class Joint:
                 other = self._bridged.from_host(line, ascii, now)
                 if other is not None:
                     self._initialize_after_all(line, other, now)
+            elif self._handshaken is not None and self._handshaken.has_child:
+                self._handshaken.from_host(line, ascii, now)
             elif self._relayed is not None:
                 if self._sessions.work:
                     self._cancel_of_old(line, now)
@@ -153,6 +158,11 @@ class Joint:
 
     def _line_from_child(self, line: bytes, ascii: bool, now: float) -> None:
         """Handles a line of a child that no session has been opened with by us."""
+        if self._handshaken is not None and self._handshaken.has_child:
+            strays = self._handshaken.from_child(line, ascii, now)
+            if strays:
+                self._strays(strays, now)
+            return
         if self._relayed is not None:
             strays = self._relayed.from_child(line)
             if strays:
@@ -283,6 +293,8 @@ class Joint:
         self._sessions.stalled = stalled
         if self._relayed is not None:
             self._relayed.stalled = stalled
+        if self._handshaken is not None:
+            self._handshaken.stalled = stalled
 
     def host_ended(self, now: float) -> None:
         """The host closed its end: what it asked for is still answered, nothing new comes."""
@@ -299,6 +311,7 @@ class Joint:
             self._opening.deadline,
             self._succession.deadline,
             self._sessions.deadline,
+            self._handshaken.deadline if self._handshaken is not None else None,
             self._closing,
         )
 
@@ -311,6 +324,8 @@ class Joint:
         self._settle_if_due(now)
         self._succession_ended(self._succession.passed(now), now)
         self._sessions.passed(now)
+        if self._handshaken is not None:
+            self._handshaken.passed(now)
         if self._closing is not None:
             if now >= self._closing:
                 self._part(refusals.NO_LAST_WORDS, now)
@@ -338,8 +353,10 @@ class Joint:
         )
         if verdict.host is verdict.settled.era:
             self._relay(verdict, now)
-        else:
+        elif verdict.host is Era.MODERN:
             self._bridge(verdict, now)
+        else:
+            self._handshake(verdict, now)
 
     def _relay(self, verdict: Verdict, now: float) -> None:
         # These were the old process's; what this one offers is for it and the host to settle.
@@ -365,6 +382,18 @@ class Joint:
         bridged.held_from_child(self.process, verdict.held, now)
         for waiting in verdict.waiting:
             bridged.message_from_host(waiting.message, now)
+
+    def _handshake(self, verdict: Verdict, now: float) -> None:
+        """The host has opened with a handshake that the child knows nothing of."""
+        discovered, initialize = verdict.settled.discovered, verdict.initialize
+        assert discovered is not None and initialize is not None
+        handshaken = self._handshaken = Handshaken(
+            self.out, self._own, self._settings, initialize, self._name
+        )
+        self._see_stall()
+        handshaken.welcome(discovered, now)
+        for waiting in verdict.waiting:
+            handshaken.message_from_host(waiting.line, waiting.message, now)
 
     def _initialize_after_all(self, line: bytes, message: Message, now: float) -> None:
         """A modern host whose child is legacy sends `initialize` (translation G.2)."""
@@ -393,6 +422,9 @@ class Joint:
         relayed, self._relayed = self._relayed, None
         if relayed is not None:
             relayed.lost(refusal)
+        if self._handshaken is not None:
+            self._handshaken.lost(refusal)
+            self._handshaken.give_up(refusal)
         if relayed_session and exit_code is not None:
             # A session cannot be continued by a process that knows nothing of it.
             self.finish(exit_code)
@@ -415,10 +447,14 @@ class Joint:
         relayed, self._relayed = self._relayed, None
         if relayed is not None:
             relayed.lost(refusal)
+        if self._handshaken is not None:
+            self._handshaken.lost(refusal)
 
     def _finish_if_done(self) -> None:
         opening = self._opening.work if self._bridged is None else 0
         relayed = self._relayed.work if self._relayed is not None else 0
+        if self._handshaken is not None:
+            relayed += self._handshaken.work
         if not (opening or relayed or self._sessions.work):
             self.finish(0)
 

@@ -39,11 +39,6 @@ NO_LAST_WORDS: Final = _internal(
 SESSION_OVER: Final = _internal(
     "The server is started again to learn what the host can do", "session_over"
 )
-NOT_BRIDGED: Final = _internal(
-    "This server speaks only 2026-07-28 and this host opens with initialize; "
-    "this version of mcp-bridge does not join the two",
-    "not_bridged",
-)
 
 
 def too_many_requests(most: int) -> Refusal:

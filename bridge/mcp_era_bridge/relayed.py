@@ -71,6 +71,10 @@ class Relayed:
         """How many requests of the host are not answered yet; a stream is not work."""
         return sum(method != methods.SUBSCRIPTIONS_LISTEN for method in self._open.values())
 
+    def has(self, id: Id) -> bool:
+        """Whether a request of the host with this id is open."""
+        return id in self._open
+
     def from_host(self, line: bytes) -> None:
         """Relays a line of the host: the child judges it, as it would without us."""
         try:
