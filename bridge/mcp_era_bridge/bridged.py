@@ -41,7 +41,9 @@ from mcp_era_wire.events import (
     CallReissued,
     HostEvent,
     LegEnded,
+    QuestionAnswered,
     QuestionDropped,
+    QuestionFailed,
     QuestionRefused,
     Server,
     Severity,
@@ -416,3 +418,5 @@ class Bridged:
             case WatchClosed(uri):
                 if self._current is not None:
                     self._current.peer.unwatch(uri, now)
+            case QuestionAnswered() | QuestionFailed():
+                pass  # not in this era
