@@ -61,6 +61,8 @@ class Verdict(msgspec.Struct, frozen=True):
     """The capabilities that a legacy child was told of, in the modern spelling."""
     client_info: Raw | None
     """The identity in whose name it was asked."""
+    initialize: Waiting | None
+    """A legacy host's own, which the child has answered if it is legacy too."""
 
 
 class Opening:
@@ -286,6 +288,7 @@ class Opening:
             carried,
             self._inquiry.declared,
             self._inquiry.meta.client_info,
+            self._initialize,
         )
 
     def _gave_up(self, reason: str, error: Raw | None) -> None:
