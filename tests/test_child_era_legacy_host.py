@@ -18,14 +18,15 @@ OUR_META = (
     '"io.modelcontextprotocol/clientCapabilities":{}}'
 )
 OUR_PROBE = f'\nchild < {{"id":$PROBE,"method":"server/discover","params":{{{OUR_META}}}}}'
-NOT_BRIDGED = """
-host  < {"id":0,"error":{"code":-32603,
-         "message":"This server speaks only 2026-07-28 and $NOT_YET",
-         "data":{"source":"mcp-bridge","reason":"not_bridged"}}}
-""".replace(
-    "$NOT_YET",
-    "this host opens with initialize; this version of mcp-bridge does not join the two",
-)
+JOINED = """
+host  < {"id":0,"result":{"protocolVersion":"2025-06-18","capabilities":{},
+         "serverInfo":{"name":"server","version":"unknown"}}}
+"""
+"""The host's `initialize` is answered with what the child says of itself."""
+CALL = f"""
+host  > {{"id":1,"method":"tools/list"}}
+child < {{"id":$CALL,"method":"tools/list","params":{{{OUR_META}}}}}
+"""
 
 
 def test_a_legacy_host_is_relayed_to_a_child_that_answers_its_initialize() -> None:
@@ -136,12 +137,56 @@ def test_a_refusal_is_given_to_the_host_if_the_probe_is_not_answered() -> None:
         '"error":{"code":-32022,"message":"no","data":{"supported":["2026-07-28"]}}',
     ],
 )
-def test_a_child_that_is_modern_only_is_found_out_and_the_host_told(refusal: str) -> None:
+def test_a_child_that_is_modern_only_is_found_out_and_joined_to_the_host(refusal: str) -> None:
     play(
         RELAYED,
         f'child > {{"id":0,{refusal}}}' + OUR_PROBE,
-        f'child > {{"id":$PROBE,"result":{MODERN_RESULT}}}' + NOT_BRIDGED,
-        'host > {"id":1,"method":"ping"}' + NOT_BRIDGED.replace('"id":0', '"id":1'),
+        f'child > {{"id":$PROBE,"result":{MODERN_RESULT}}}' + JOINED,
+        CALL.replace("$CALL", "1001"),
+    )
+
+
+FUTURE = '"supportedVersions":["2099-01-01"]'
+NO_COMMON_VERSION = """
+host  < {"id":0,"error":{"code":-32603,
+         "message":"The server speaks 2099-01-01; this bridge speaks 2026-07-28",
+         "data":{"source":"mcp-bridge","reason":"no_common_version","supported":["2099-01-01"]}}}
+"""
+
+
+def test_versions_that_are_not_known_yet_are_named() -> None:
+    play(
+        RELAYED,
+        'child > {"id":0,"error":{"code":-32601,"message":"no"}}' + OUR_PROBE,
+        f'child > {{"id":$PROBE,"result":{{{FUTURE},"capabilities":{{}}}}}}' + NO_COMMON_VERSION,
+    )
+    play(
+        RELAYED,
+        """
+child > {"id":0,"error":{"code":-32022,"message":"no","data":{"supported":["2099-01-01"]}}}
+"""
+        + NO_COMMON_VERSION,
+        # Nothing is lost: it may try again.
+        RELAYED,
+    )
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        '{"code":-32022,"message":"no","data":{"supported":["2026-07-28"]}}',
+        '{"code":-32021,"message":"no","data":{"requiredCapabilities":{}}}',
+    ],
+)
+def test_a_child_that_says_twice_that_it_is_modern_and_not_what_it_is_has_no_session(
+    error: str,
+) -> None:
+    refusal = '"error":{"code":-32601,"message":"first"}'
+    play(
+        RELAYED,
+        f'child > {{"id":0,{refusal}}}' + OUR_PROBE,
+        f'child > {{"id":$PROBE,"error":{error}}}' + OUR_PROBE.replace("$PROBE", "1001"),
+        f'child > {{"id":1001,"error":{error}}}\nhost < {{"id":0,{refusal}}}',
     )
 
 
@@ -149,7 +194,7 @@ def test_a_child_that_exits_on_initialize_is_started_again_and_probed() -> None:
     play(
         RELAYED,
         "ended 1\nstart 2" + OUR_PROBE,
-        f'child > {{"id":$PROBE,"result":{MODERN_RESULT}}}' + NOT_BRIDGED,
+        f'child > {{"id":$PROBE,"result":{MODERN_RESULT}}}' + JOINED,
     )
 
 
@@ -173,14 +218,14 @@ def test_a_child_that_exits_on_initialize_and_refuses_the_probe_is_broken() -> N
 
 
 def test_a_silent_child_is_probed_on_the_same_process_and_its_first_answer_decides() -> None:
-    silent = (RELAYED, "after 60" + OUR_PROBE)
+    silent = (RELAYED, "after 5" + OUR_PROBE)
     initialized = """
 child > {"id":0,"result":{"protocolVersion":"2025-06-18","capabilities":{}}}
 host  < {"id":0,"result":{"protocolVersion":"2025-06-18","capabilities":{}}}
 """
     play(*silent, initialized, 'child > {"id":$PROBE,"error":{"code":-32601,"message":"late"}}')
     play(*silent, 'child > {"id":$PROBE,"error":{"code":-32601,"message":"?"}}', initialized)
-    play(*silent, f'child > {{"id":$PROBE,"result":{MODERN_RESULT}}}', "after 5" + NOT_BRIDGED)
+    play(*silent, f'child > {{"id":$PROBE,"result":{MODERN_RESULT}}}', "after 5" + JOINED)
 
 
 def test_a_dual_era_child_is_never_locked_into_the_other_era_by_a_probe() -> None:
@@ -214,6 +259,15 @@ host  < {"id":0,"error":{"code":-32603,
 def test_a_child_pinned_modern_is_asked_who_it_is_for_a_legacy_host() -> None:
     play(
         f"host > {INITIALIZE}" + OUR_PROBE,
-        f'child > {{"id":$PROBE,"result":{MODERN_RESULT}}}' + NOT_BRIDGED,
+        f'child > {{"id":$PROBE,"result":{MODERN_RESULT}}}' + JOINED,
+        settings=Settings(era=Era.MODERN),
+    )
+
+
+def test_a_child_pinned_modern_has_time_to_start() -> None:
+    play(
+        f"host > {INITIALIZE}" + OUR_PROBE,
+        "after 59",
+        f'child > {{"id":$PROBE,"result":{MODERN_RESULT}}}' + JOINED,
         settings=Settings(era=Era.MODERN),
     )

@@ -31,7 +31,6 @@ from mcp_era_legacy.questions import Asking
 from mcp_era_legacy.stray_roots import KnownRoots
 from mcp_era_modern.exchange import Retry
 from mcp_era_modern.face import ModernFace, StreamOpened
-from mcp_era_modern.refusal import Refusal
 from mcp_era_wire import methods
 from mcp_era_wire.capabilities import flattened, united
 from mcp_era_wire.deadlines import earliest
@@ -42,7 +41,9 @@ from mcp_era_wire.events import (
     CallReissued,
     HostEvent,
     LegEnded,
+    QuestionAnswered,
     QuestionDropped,
+    QuestionFailed,
     QuestionRefused,
     Server,
     Severity,
@@ -51,6 +52,7 @@ from mcp_era_wire.events import (
     WatchOpened,
 )
 from mcp_era_wire.members import members_of
+from mcp_era_wire.refusal import Refusal
 
 _ROOTS: Final = Raw(b'{"roots":{}}')
 _EXPIRED: Final = Raw(b'"The host has not answered the questions in time"')
@@ -416,3 +418,5 @@ class Bridged:
             case WatchClosed(uri):
                 if self._current is not None:
                     self._current.peer.unwatch(uri, now)
+            case QuestionAnswered() | QuestionFailed():
+                pass  # not in this era

@@ -69,10 +69,12 @@ class Settled(msgspec.Struct, frozen=True):
 
 
 class GaveUp(msgspec.Struct, frozen=True):
-    """No session came about. `error` is the child's own error object, if it sent one."""
+    """No session came about. `error` is the child's own error object, if it sent one; `supported`
+    are the versions that it named, if we speak none of them."""
 
     reason: str
     error: Raw | None = None
+    supported: tuple[str, ...] = ()
 
 
 Step: TypeAlias = SendProbe | SendInitialize | RelayInitialize | Restart | Forget | Settled | GaveUp
@@ -140,9 +142,9 @@ class ChildEra:
     def started(self, now: float) -> None:
         """The present process has been started: what it was asked counts from now."""
         if self.state is State.PROBING:
-            self.deadline = now + self._probe_timeout
+            self.deadline = now + self._patience_with_probe
         elif self.state is State.HANDSHAKING:
-            self.deadline = now + self._initialize_timeout
+            self.deadline = now + self._patience_with_initialize
 
     def begin(self, now: float) -> list[Step]:
         """The host wants something of the child."""
@@ -169,7 +171,7 @@ class ChildEra:
 
     def _probe(self, now: float, required: Raw | None = None) -> list[Step]:
         self.state = State.PROBING
-        self.deadline = now + self._probe_timeout
+        self.deadline = now + self._patience_with_probe
         self._probes += 1
         self._probed_here = True
         return [SendProbe(required)]
@@ -186,8 +188,20 @@ class ChildEra:
 
     def _await_handshake(self, now: float) -> None:
         self.state = State.HANDSHAKING
-        self.deadline = now + self._initialize_timeout
+        self.deadline = now + self._patience_with_initialize
         self._handshakes += 1
+
+    @property
+    def _patience_with_probe(self) -> float:
+        """Seconds until silence says something. A child that is modern by the user's word has
+        nothing else to be asked, and may take its time to start."""
+        return self._initialize_timeout if self._pinned is Era.MODERN else self._probe_timeout
+
+    @property
+    def _patience_with_initialize(self) -> float:
+        """The same. One that leaves the host's own `initialize` unanswered may not know it."""
+        may_probe = self._relaying and self._pinned is None and not self._probes
+        return self._probe_timeout if may_probe else self._initialize_timeout
 
     def _restarted(self) -> list[Step]:
         self._probed_here = False
@@ -202,7 +216,8 @@ class ChildEra:
         discovered = result if result is not ABSENT else None
         if self.state is State.PROBING:
             return self._on_probe_answer(answer, discovered, now)
-        if self.state in (State.HANDSHAKING, State.OVERDUE) and isinstance(answer, Modern):
+        may_be = isinstance(answer, Modern) and not (self._relaying and answer.common is None)
+        if self.state in (State.HANDSHAKING, State.OVERDUE) and may_be:
             # Late: the answer to `initialize` decides, unless it stays away.
             self._discovered = discovered
             soon = now + self._second_thought
@@ -213,12 +228,16 @@ class ChildEra:
         self, answer: ProbeAnswer, discovered: Raw | None, now: float
     ) -> list[Step]:
         match answer:
+            case Modern(None, versions) if self._relaying:
+                return self._gave_up("no_common_version", supported=versions)
             case Modern():
                 return self._settled(Era.MODERN, discovered=discovered)
             case Needs(capabilities) if self._probes == 1:
                 return self._probe(now, capabilities)
             case ProbeRefused() if self._probes == 1:
                 return self._probe(now)
+            case Needs() | ProbeRefused() if self._relaying:
+                return self._gave_up("discover_failed", self._refusal)
             case Needs() | ProbeRefused():
                 return self._settled(Era.MODERN)
             case Legacy(version):
@@ -228,7 +247,7 @@ class ChildEra:
 
     def _legacy_then(self, now: float, version: str) -> list[Step]:
         """Nothing says that the child is modern."""
-        if self._modern_for_sure:
+        if self._modern_for_sure and not self._relaying:
             return self._settled(Era.MODERN)
         if self._refusal is not None:
             return self._gave_up("initialize_failed", self._refusal)
@@ -250,8 +269,11 @@ class ChildEra:
             return self._settled(Era.MODERN, discovered=self._discovered)
         if answer.modern is not None:
             self._modern_for_sure = True
+            self._refusal = answer.error if self._relaying else None
             return self._probe(now)
         if answer.foreign:
+            if self._relaying:
+                return self._gave_up("no_common_version", supported=answer.foreign)
             return self._settled(Era.MODERN)
         if answer.legacy is not None and self._handshakes == 1 and not self._relaying:
             return self._initialize(now, answer.legacy)
@@ -320,7 +342,9 @@ class ChildEra:
         self.deadline = None
         return [Settled(era, server, discovered)]
 
-    def _gave_up(self, reason: str, error: Raw | None = None) -> list[Step]:
+    def _gave_up(
+        self, reason: str, error: Raw | None = None, supported: tuple[str, ...] = ()
+    ) -> list[Step]:
         self.state = State.GAVE_UP
         self.deadline = None
-        return [GaveUp(reason, error)]
+        return [GaveUp(reason, error, supported)]

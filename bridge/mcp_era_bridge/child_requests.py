@@ -50,7 +50,8 @@ def cancelled_id(line: bytes) -> Id | None:
 
 class ChildRequests:
     """Ids at the host and at the child. They are the same but where a dead process has left one at
-    the host that a later one uses again. `most` is how many open ones are noted."""
+    the host that a later one uses again. `most` is how many open ones are noted: 0 for a child that
+    may not ask anything."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -71,6 +72,8 @@ class ChildRequests:
 
     def asked(self, id: AnyId, line: bytes) -> bytes:
         """The child asks; the line that is for the host."""
+        if not self._most:
+            return line
         if len(self.open) >= self._most:
             self._forget(next(iter(self.open)))
         if id not in self.odd:

@@ -15,9 +15,10 @@ from mcp_era_bridge import refusals
 from mcp_era_bridge.bridged import Bridged
 from mcp_era_bridge.child_life import ChildLife, Presence
 from mcp_era_bridge.effects import Ending, Finish, Outbox, Remembered
+from mcp_era_bridge.handshaken import Handshaken
 from mcp_era_bridge.opening import Opening, Verdict
 from mcp_era_bridge.own_requests import OwnRequests
-from mcp_era_bridge.relayed import NothingKept, Relayed
+from mcp_era_bridge.relayed import Relayed
 from mcp_era_bridge.resumption import BecameModern, Changed, Resumed, Resumption
 from mcp_era_bridge.session import Open
 from mcp_era_bridge.settings import Settings
@@ -25,12 +26,12 @@ from mcp_era_bridge.succession import Outcome, Succeeded, Succession
 from mcp_era_bridge.waiting import Waiting
 from mcp_era_modern.exchange import Limits
 from mcp_era_modern.face import ModernFace
-from mcp_era_modern.refusal import Refusal
 from mcp_era_modern.request_state import Seal
 from mcp_era_wire import methods
 from mcp_era_wire.deadlines import earliest
 from mcp_era_wire.envelope import UNREADABLE, Message, read_message, result_line
 from mcp_era_wire.events import Severity
+from mcp_era_wire.refusal import Refusal
 from mcp_era_wire.versions import Era
 
 
@@ -53,6 +54,7 @@ class Joint:
         self.out = Outbox()
         self._settings = settings
         self._own = OwnRequests(first_id)
+        self._name = f"{first_id:x}"
         self._life = ChildLife(self.out)
         self._face = ModernFace(
             self.out.to_host,
@@ -82,6 +84,7 @@ class Joint:
         """The sessions, while there is one that takes requests or will."""
         self._relayed: Relayed | None = None
         self._resumption = Resumption(self.out, self._life, self._own, settings)
+        self._handshaken: Handshaken | None = None
         self._host: Era | None = None
         self._stalled: set[int] = set()
         """The processes that take nothing of what they are told."""
@@ -104,6 +107,8 @@ class Joint:
                 other = self._bridged.from_host(line, ascii, now)
                 if other is not None:
                     self._initialize_after_all(line, other, now)
+            elif self._handshaken is not None and self._handshaken.has_child:
+                self._handshaken.from_host(line, ascii, now)
             elif self._relayed is not None:
                 if self._sessions.work:
                     self._cancel_of_old(line, now)
@@ -157,6 +162,11 @@ class Joint:
 
     def _line_from_child(self, line: bytes, ascii: bool, now: float) -> None:
         """Handles a line of a child that no session has been opened with by us."""
+        if self._handshaken is not None and self._handshaken.has_child:
+            strays = self._handshaken.from_child(line, ascii, now)
+            if strays:
+                self._strays(strays, now)
+            return
         if self._relayed is not None:
             strays = self._relayed.from_child(line)
             if strays:
@@ -294,6 +304,8 @@ class Joint:
         self._sessions.stalled = stalled
         if self._relayed is not None:
             self._relayed.stalled = stalled
+        if self._handshaken is not None:
+            self._handshaken.stalled = stalled
 
     def host_ended(self, now: float) -> None:
         """The host closed its end: what it asked for is still answered, nothing new comes."""
@@ -311,6 +323,7 @@ class Joint:
             self._resumption.deadline,
             self._succession.deadline,
             self._sessions.deadline,
+            self._handshaken.deadline if self._handshaken is not None else None,
             self._closing,
         )
 
@@ -324,6 +337,8 @@ class Joint:
         self._settle_if_due(now)
         self._succession_ended(self._succession.passed(now), now)
         self._sessions.passed(now)
+        if self._handshaken is not None:
+            self._handshaken.passed(now)
         if self._closing is not None:
             if now >= self._closing:
                 self._part(refusals.NO_LAST_WORDS, now)
@@ -352,8 +367,10 @@ class Joint:
         )
         if verdict.host is verdict.settled.era:
             self._relay(verdict, now)
-        else:
+        elif verdict.host is Era.MODERN:
             self._bridge(verdict, now)
+        else:
+            self._handshake(verdict, now)
 
     def _relay(self, verdict: Verdict, now: float) -> None:
         # These were the old process's; what this one offers is for it and the host to settle.
@@ -363,13 +380,7 @@ class Joint:
             assert verdict.initialize is not None
             relayed = self._resumption.begin(verdict.initialize)
         else:
-            relayed = Relayed(
-                self.out,
-                self._own,
-                NothingKept(),
-                self._settings.most_open,
-                self._settings.most_questions,
-            )
+            relayed = Relayed(self.out, self._own, self._settings.most_open)
         self._relayed = relayed
         self._see_stall()
         for line in verdict.held:
@@ -390,6 +401,18 @@ class Joint:
         bridged.held_from_child(self.process, verdict.held, now)
         for waiting in verdict.waiting:
             bridged.message_from_host(waiting.message, now)
+
+    def _handshake(self, verdict: Verdict, now: float) -> None:
+        """The host has opened with a handshake that the child knows nothing of."""
+        discovered, initialize = verdict.settled.discovered, verdict.initialize
+        assert discovered is not None and initialize is not None
+        handshaken = self._handshaken = Handshaken(
+            self.out, self._own, self._settings, initialize, self._name
+        )
+        self._see_stall()
+        handshaken.welcome(discovered, now)
+        for waiting in verdict.waiting:
+            handshaken.message_from_host(waiting.line, waiting.message, now)
 
     def _initialize_after_all(self, line: bytes, message: Message, now: float) -> None:
         """A modern host whose child is legacy sends `initialize` (translation G.2)."""
@@ -435,6 +458,9 @@ class Joint:
         self._sessions.lost(self.process, refusal, now)
         self._bridged = None
         relayed, self._relayed = self._relayed, None
+        if self._handshaken is not None:
+            self._handshaken.lost(refusal)
+            self._handshaken.give_up(refusal)
         self._opening.lost(refusal)
         if self._resumption.lasts:
             crashed = exit_code is not None
@@ -461,10 +487,14 @@ class Joint:
         relayed, self._relayed = self._relayed, None
         if relayed is not None:
             relayed.lost(refusal)
+        if self._handshaken is not None:
+            self._handshaken.lost(refusal)
 
     def _finish_if_done(self) -> None:
         opening = self._opening.work if self._bridged is None else 0
         relayed = self._relayed.work if self._relayed is not None else 0
+        if self._handshaken is not None:
+            relayed += self._handshaken.work
         if not (opening or relayed or self._resumption.work or self._sessions.work):
             self.finish(0)
 

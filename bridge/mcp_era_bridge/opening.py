@@ -24,12 +24,13 @@ from mcp_era_bridge.settings import Settings
 from mcp_era_bridge.waiting import Waiting, WaitingRoom
 from mcp_era_legacy.handshake import read_initialize_request
 from mcp_era_modern.face import ModernFace
-from mcp_era_modern.refusal import Refusal
+from mcp_era_modern.peer import no_common_version
 from mcp_era_modern.request_meta import RequestMeta
 from mcp_era_wire import codes, methods
 from mcp_era_wire.dirty import Batch, Blank, Broken, Noise, message_part
 from mcp_era_wire.envelope import UNREADABLE, Id, Message, result_line
 from mcp_era_wire.events import Severity
+from mcp_era_wire.refusal import Refusal
 from mcp_era_wire.versions import NEWEST_MODERN, Era
 
 _MOST_HELD: Final = 64
@@ -62,7 +63,7 @@ class Verdict(msgspec.Struct, frozen=True):
     client_info: Raw | None
     """The identity in whose name it was asked."""
     initialize: Waiting | None
-    """A legacy host's own, which the child has answered if it is legacy too."""
+    """The `initialize` of a legacy host, which the child has answered if it is legacy too."""
 
 
 class Opening:
@@ -101,7 +102,6 @@ class Opening:
         """How the last process ended in the course of the search."""
         self._last_refusal: Refusal | None = None
         """Why there is no child, while there is none."""
-        self._dead_end: Refusal | None = None
         self.verdict: Verdict | None = None
 
     @property
@@ -151,9 +151,7 @@ class Opening:
 
     def _request(self, id: Id, waiting: Waiting, now: float) -> None:
         message = waiting.message
-        if self._dead_end is not None:
-            self._face.refuse(id, self._dead_end)
-        elif self._host is None:
+        if self._host is None:
             self._first_request(id, waiting, now)
         elif (
             self._host is Era.MODERN
@@ -262,18 +260,13 @@ class Opening:
         match conclusion:
             case Settled():
                 self._settled(conclusion)
-            case GaveUp(reason, error):
-                self._gave_up(reason, error)
+            case GaveUp():
+                self._gave_up(conclusion)
             case None:
                 pass
 
     def _settled(self, settled: Settled) -> None:
         assert self._host is not None
-        if self._host is Era.LEGACY and settled.era is Era.MODERN:
-            self._out.note(Severity.ERROR, refusals.NOT_BRIDGED.message)
-            self._dead_end = refusals.NOT_BRIDGED
-            self.fail(self._dead_end)
-            return
         answered = settled.discovered is not None and self._inquiry.asked_discover
         carried = self._carried if answered else None
         waiting = self._waiting.empty()
@@ -291,13 +284,18 @@ class Opening:
             self._initialize,
         )
 
-    def _gave_up(self, reason: str, error: Raw | None) -> None:
+    def _gave_up(self, outcome: GaveUp) -> None:
+        reason = outcome.reason
         if reason == "initialize_timeout":
             self.fail(refusals.initialize_timeout(self._settings.initialize_timeout))
+        elif reason == "no_common_version":
+            refusal = no_common_version(list(outcome.supported))
+            self._out.note(Severity.ERROR, refusal.message)
+            self.fail(refusal)
         elif reason == "child_exited" and self._ending is not None:
             self._fail_initialize(refusals.child_exited(self._ending))
         else:
-            self._fail_initialize(refusals.no_session(reason, error))
+            self._fail_initialize(refusals.no_session(reason, outcome.error))
         # Whoever listens to the server that was there before is told that it is not coming back.
         self._face.streams.end_all("The server could not be started again")
 
@@ -324,7 +322,7 @@ class Opening:
         self._waiting.empty()
         self._carried = None
         self._initialize = None
-        if self._host is Era.LEGACY and self._dead_end is None:
+        if self._host is Era.LEGACY:
             self._host = None
 
     # From the child -------------------------------------------------------------------------------

@@ -24,10 +24,14 @@ class OwnRequests:
 
     def add(self, method: str) -> int:
         """A fresh id for a request of `method`."""
-        id = self._next
-        self._next += 1
+        id = self.fresh_id()
         self.open[id] = method
         return id
+
+    def fresh_id(self) -> int:
+        """An id that no other request to the child has."""
+        self._next += 1
+        return self._next - 1
 
     def forget(self) -> None:
         """The process is gone: none of them will be answered."""

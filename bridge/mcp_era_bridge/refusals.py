@@ -10,10 +10,9 @@ from typing import Final
 from msgspec import Raw
 
 from mcp_era_bridge.effects import Ending
-from mcp_era_modern.errors import bridge_error
-from mcp_era_modern.refusal import Refusal
 from mcp_era_wire import codes
 from mcp_era_wire.members import members_of, string_of
+from mcp_era_wire.refusal import Refusal, bridge_error
 
 DUPLICATE_ID: Final = Refusal(codes.INVALID_REQUEST, "A request with this id is still open")
 
@@ -48,11 +47,6 @@ NOT_LEGACY_ANY_MORE: Final = _internal(
     "The server was started again and speaks only 2026-07-28 now, "
     "so the session cannot go on: start the host anew",
     "session_changed",
-)
-NOT_BRIDGED: Final = _internal(
-    "This server speaks only 2026-07-28 and this host opens with initialize; "
-    "this version of mcp-bridge does not join the two",
-    "not_bridged",
 )
 
 

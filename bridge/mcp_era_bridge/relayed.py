@@ -22,10 +22,10 @@ from mcp_era_bridge.refusals import (
     LINE_TOO_LONG,
     too_many_requests,
 )
-from mcp_era_modern.refusal import Refusal
 from mcp_era_wire import codes, methods
 from mcp_era_wire.dirty import Batch, Blank, Broken, LongLine, examine, message_part
 from mcp_era_wire.envelope import ABSENT, UNREADABLE, Buffer, Id, Message, error_line
+from mcp_era_wire.refusal import Refusal
 
 
 class Head(msgspec.Struct, frozen=True, gc=False):
@@ -67,7 +67,7 @@ class Recorder(Protocol):
         """The host takes such a request back, or its answer is lost."""
 
 
-class NothingKept:
+class _NothingKept:
     """Keeps nothing: the next process has to be told nothing."""
 
     heeded: frozenset[str] = frozenset()
@@ -94,14 +94,14 @@ class Relayed:
         self,
         out: Outbox,
         own: OwnRequests,
-        recorder: Recorder,
         most_open: int,
-        most_questions: int,
+        recorder: Recorder | None = None,
+        most_questions: int = 0,
     ) -> None:
         self._out = out
         self._own = own
-        self._recorder = recorder
-        self._heeded = recorder.heeded
+        self._recorder: Recorder = recorder if recorder is not None else _NothingKept()
+        self._heeded = self._recorder.heeded
         self._most_open = most_open
         self._open: dict[AnyId, str] = {}
         self._most_questions = most_questions
@@ -129,6 +129,10 @@ class Relayed:
     def work(self) -> int:
         """How many requests of the host are not answered yet; a stream is not work."""
         return sum(method != methods.SUBSCRIPTIONS_LISTEN for method in self._open.values())
+
+    def has(self, id: Id) -> bool:
+        """Whether a request of the host with this id is open."""
+        return id in self._open
 
     # From the host -------------------------------------------------------------------------------
 

@@ -27,7 +27,6 @@ from mcp_era_legacy.handshake import Refused, read_initialize_answer, read_initi
 from mcp_era_legacy.host_session import HostSession
 from mcp_era_modern.discover import Modern, Needs, probe_params, read_probe_answer
 from mcp_era_modern.discover import Refused as ProbeRefused
-from mcp_era_modern.refusal import Refusal
 from mcp_era_modern.request_meta import RequestMeta
 from mcp_era_wire import methods
 from mcp_era_wire.dirty import Batch, Blank, Broken, LongLine, Noise, message_part
@@ -41,6 +40,7 @@ from mcp_era_wire.envelope import (
     result_line,
 )
 from mcp_era_wire.events import Severity
+from mcp_era_wire.refusal import Refusal
 from mcp_era_wire.versions import NEWEST_MODERN, Era
 
 _MOST_HELD: Final = 64
@@ -113,8 +113,8 @@ class Resumption:
         relayed = self._relayed = Relayed(
             self._out,
             self._own,
-            self._session,
             self._settings.most_open,
+            self._session,
             self._settings.most_questions,
         )
         self._state = _State.SERVED

@@ -43,6 +43,7 @@ def run(invocation: Invocation, command: Command, guard: Guard, first: Spawned |
     """Runs the bridge for a child that has been started (or not, for the reason given)."""
     settings = Settings(
         era=_ERAS[invocation.text(options.ERA)],
+        server_name=os.path.basename(command.argv[0]) or "server",
         probe_timeout=invocation.seconds(options.PROBE_TIMEOUT),
         initialize_timeout=invocation.seconds(options.INIT_TIMEOUT),
         most_open=invocation.whole(options.MAX_REQUESTS),

@@ -16,7 +16,6 @@ from mcp_era_legacy.handshake import of_use
 from mcp_era_legacy.peer import LegacyPeer
 from mcp_era_legacy.questions import Asking
 from mcp_era_modern.face import ModernFace
-from mcp_era_modern.refusal import Refusal
 from mcp_era_wire import methods
 from mcp_era_wire.capabilities import flattened
 from mcp_era_wire.dirty import Batch, Blank, Broken, Noise
@@ -40,6 +39,7 @@ from mcp_era_wire.events import (
     Watched,
     Withdrawn,
 )
+from mcp_era_wire.refusal import Refusal
 
 Taken: TypeAlias = tuple[int, Sequence[Message]]
 """How far lines have been handled, and responses in the last of them that answer no call: they may

@@ -14,6 +14,8 @@ class Settings(msgspec.Struct, frozen=True):
 
     era: Era | None = None
     """The child's era, if the user has said it."""
+    server_name: str = "server"
+    """What the server is called if it does not say so itself."""
     probe_timeout: float = 5.0
     initialize_timeout: float = 60.0
     last_words_timeout: float = 20.0

@@ -23,13 +23,13 @@ from mcp_era_legacy.handshake import (
     initialize_params,
     read_initialize_answer,
 )
-from mcp_era_modern.refusal import Refusal
 from mcp_era_modern.request_meta import NO_MEMBERS
 from mcp_era_wire import methods
 from mcp_era_wire.capabilities import flattened, reduced, united
 from mcp_era_wire.dirty import Batch, Broken
 from mcp_era_wire.envelope import ABSENT, Message, encode, request_line, result_line
 from mcp_era_wire.events import Call, Server, Severity
+from mcp_era_wire.refusal import Refusal
 from mcp_era_wire.versions import NEWEST_LEGACY
 
 _MOST_HELD = 64

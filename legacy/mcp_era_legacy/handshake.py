@@ -107,14 +107,14 @@ def initialize_params(version: str, capabilities: bytes, client_info: Raw) -> by
 class Refused(msgspec.Struct, frozen=True):
     """An error, or a result that is no InitializeResult. `error` is the error object as JSON.
 
-    `legacy` and `modern` are the newest versions that it names and we speak. `foreign` says that
-    the error is -32022 and names only versions that we do not speak.
+    `legacy` and `modern` are the newest versions that it names and we speak. `foreign` are those
+    that it names if the error is -32022 and we speak none of them.
     """
 
     error: Raw
     legacy: str | None = None
     modern: str | None = None
-    foreign: bool = False
+    foreign: tuple[str, ...] = ()
 
 
 InitializeAnswer: TypeAlias = Server | Refused
@@ -131,8 +131,8 @@ def read_initialize_answer(result: Raw, error: Raw) -> InitializeAnswer:
     legacy = newest_common(supported, LEGACY_VERSIONS)
     modern = newest_common(supported, MODERN_VERSIONS)
     unsupported = head.code == codes.UNSUPPORTED_PROTOCOL_VERSION
-    foreign = unsupported and bool(supported) and legacy is None and modern is None
-    return Refused(error, legacy, modern, foreign)
+    foreign = unsupported and legacy is None and modern is None
+    return Refused(error, legacy, modern, tuple(supported) if foreign else ())
 
 
 def _read_result(result: Raw) -> InitializeAnswer:

@@ -11,7 +11,6 @@ from mcp_era_legacy.call_lines import write_call
 from mcp_era_legacy.errands import Errands
 from mcp_era_legacy.hidden_tasks import TASK, HiddenTasks, hidden_tasks
 from mcp_era_legacy.log_levels import LogLevels
-from mcp_era_legacy.notices import cancelled_id, notice, progress_in, severity_of
 from mcp_era_legacy.questions import Asking, Questions
 from mcp_era_wire import codes, methods
 from mcp_era_wire.deadlines import earliest
@@ -42,6 +41,7 @@ from mcp_era_wire.events import (
     Withdrawn,
 )
 from mcp_era_wire.members import members_of
+from mcp_era_wire.notices import cancelled_id, notice, progress_in, severity_of
 
 
 class LegacyPeer:

@@ -87,9 +87,10 @@ def probe_params(meta: RequestMeta, required: Raw | None = None) -> bytes:
 
 
 class Modern(msgspec.Struct, frozen=True):
-    """The child is modern. `common` is None if it names no version that we speak."""
+    """The child is modern and speaks `versions`. `common` is None if we speak none of them."""
 
     common: str | None
+    versions: tuple[str, ...] = ()
 
 
 class Legacy(msgspec.Struct, frozen=True):
@@ -118,8 +119,9 @@ ProbeAnswer: TypeAlias = Modern | Legacy | Refused | Needs | NoEvidence
 def read_probe_answer(result: Raw, error: Raw) -> ProbeAnswer:
     """What a child's answer to `server/discover` says about it (ABSENT for the missing one)."""
     if result is not ABSENT:
-        versions = strings_of((members_of(result) or {}).get("supportedVersions"))
-        return _by_versions(versions or [], Modern(newest_common(versions or [], MODERN_VERSIONS)))
+        versions = strings_of((members_of(result) or {}).get("supportedVersions")) or []
+        ours = Modern(newest_common(versions, MODERN_VERSIONS), tuple(versions))
+        return _by_versions(versions, ours)
     head = read_error_head(error)
     data = members_of(head.data) or {}
     if head.code == codes.UNSUPPORTED_PROTOCOL_VERSION:
@@ -135,4 +137,4 @@ def _by_versions(versions: list[str], if_ours: Modern | Refused) -> ProbeAnswer:
     legacy = newest_common(versions, LEGACY_VERSIONS)
     if legacy is not None:
         return Legacy(legacy)
-    return Modern(None) if versions else NoEvidence()
+    return Modern(None, tuple(versions)) if versions else NoEvidence()

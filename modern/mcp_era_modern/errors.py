@@ -9,15 +9,12 @@ from typing import Final
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
-from mcp_era_modern.refusal import Refusal
 from mcp_era_wire import codes, methods
 from mcp_era_wire.capabilities import Required, covers
 from mcp_era_wire.envelope import UNREADABLE, encode, read_error_head
 from mcp_era_wire.events import Call
 from mcp_era_wire.members import members_of
-
-SOURCE: Final = "mcp-bridge"
-"""`data.source` of errors that the bridge makes itself, so that none looks like the child's."""
+from mcp_era_wire.refusal import Refusal, bridge_error
 
 URL_ELICITATION: Final[Required] = {"elicitation": {"url": {}}}
 
@@ -31,11 +28,6 @@ class ErrorObject(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 _read_error: Final = msgspec.json.Decoder(ErrorObject).decode
-
-
-def bridge_error(reason: str, **more: object) -> dict[str, object]:
-    """The `data` of an error of the bridge's own; `reason` is one word for programs to read."""
-    return {"source": SOURCE, "reason": reason, **more}
 
 
 def error_for_host(call: Call, error: Raw) -> bytes | Raw:

@@ -10,10 +10,9 @@ from typing import Final, TypeAlias
 
 from msgspec import Raw
 
-from mcp_era_modern.errors import URL_ELICITATION, bridge_error, capability_refusal
+from mcp_era_modern.errors import URL_ELICITATION, capability_refusal
 from mcp_era_modern.exchange import Exchange, Kept, Limits, Retry
 from mcp_era_modern.input_requests import accepts, input_request, is_answer, refusal_code
-from mcp_era_modern.refusal import Refusal
 from mcp_era_modern.request_meta import RequestMeta
 from mcp_era_modern.request_state import Claim, Seal, same_call
 from mcp_era_wire import codes, methods
@@ -33,6 +32,7 @@ from mcp_era_wire.events import (
     QuestionRefused,
 )
 from mcp_era_wire.members import Members, members_of, string_of
+from mcp_era_wire.refusal import Refusal, bridge_error
 
 GATHERING: Final = 0.02
 """Seconds in which further questions join the first: hosts stop after ten rounds."""

@@ -5,21 +5,17 @@ legacy child reach the host. Does not: which requests are open (the joint), the 
 (legacy/). Spec 2026-07-28, basic/index, basic/versioning, server/discover.
 """
 
-from typing import Final
-
 import msgspec
 from msgspec import Raw
 
 from mcp_era_modern.discover import discover_result
 from mcp_era_modern.errors import (
-    bridge_error,
     capability_refusal,
     error_for_host,
     wanted_urls,
 )
 from mcp_era_modern.exchange import Limits, Retry
 from mcp_era_modern.exchanges import Exchanges
-from mcp_era_modern.refusal import Refusal
 from mcp_era_modern.refused_itself import MOST_TEXT, capability_missed
 from mcp_era_modern.request_meta import MetaReader, RequestMeta
 from mcp_era_modern.request_state import Seal
@@ -34,7 +30,6 @@ from mcp_era_wire.envelope import (
     Buffer,
     Id,
     Message,
-    encode,
     encode_id,
     error_line,
     notification_line,
@@ -42,18 +37,13 @@ from mcp_era_wire.envelope import (
 )
 from mcp_era_wire.events import Call, Completed, HostEvent, LegEnded, Server
 from mcp_era_wire.members import Members, members_of, open_object, string_of
+from mcp_era_wire.notices import LOG_HEAD, PROGRESS_HEAD, with_token
+from mcp_era_wire.refusal import Refusal, bridge_error
 from mcp_era_wire.versions import (
     MODERN_VERSIONS,
     NEWEST_MODERN,
-    PROGRESS_TOKEN_KEY,
     SERVER_INFO_KEY,
 )
-
-_PROGRESS_HEAD: Final = b'{"jsonrpc":"2.0","method":"%b","params":' % methods.PROGRESS.encode()
-
-
-_TOKEN: Final = b'"%b"' % PROGRESS_TOKEN_KEY.encode()
-_LOG_HEAD: Final = b'{"jsonrpc":"2.0","method":"%b","params":' % methods.LOG_MESSAGE.encode()
 
 
 class StreamOpened(msgspec.Struct, frozen=True):
@@ -254,11 +244,11 @@ class ModernFace:
         call.progress = progress
         assert call.progress_token is not None
         token = encode_id(call.progress_token)
-        self._to_host += (_PROGRESS_HEAD, _with_token(params, b"%d" % call.child_id, token), b"}\n")
+        self._to_host += (PROGRESS_HEAD, with_token(params, b"%d" % call.child_id, token), b"}\n")
 
     def log(self, params: Raw) -> None:
         """Passes a log message on that somebody asked for."""
-        self._to_host += (_LOG_HEAD, bytes(params), b"}\n")
+        self._to_host += (LOG_HEAD, bytes(params), b"}\n")
 
     def notify(self, method: str, params: Raw) -> None:
         """Passes on a notification that this bridge does not know."""
@@ -267,23 +257,6 @@ class ModernFace:
     def refuse(self, id: Id, refusal: Refusal) -> None:
         """Answers a request with an error of ours."""
         self._to_host.append(error_line(id, refusal.code, refusal.message, refusal.data))
-
-
-def _with_token(params: Raw, ours: bytes, token: bytes) -> bytes:
-    """The params of a progress notification with the host's token in the place of ours.
-
-    Most write the token first or last, and then nothing has to be opened.
-    """
-    text = bytes(params)
-    if text.count(_TOKEN) == 1:
-        head, tail = b"{%b:%b," % (_TOKEN, ours), b",%b:%b}" % (_TOKEN, ours)
-        if text.startswith(head):
-            return b"{%b:%b,%b" % (_TOKEN, token, text[len(head) :])
-        if text.endswith(tail):
-            return b"%b,%b:%b}" % (text[: -len(tail)], _TOKEN, token)
-    members = open_object(params)
-    members[PROGRESS_TOKEN_KEY] = Raw(token)
-    return encode(members)
 
 
 def _refusal(method: str, meta: RequestMeta) -> Refusal | None:

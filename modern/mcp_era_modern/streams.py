@@ -11,34 +11,15 @@ from typing import Final
 import msgspec
 from msgspec import Raw
 
-from mcp_era_modern.errors import bridge_error
-from mcp_era_modern.refusal import Refusal
 from mcp_era_wire import codes, methods
 from mcp_era_wire.envelope import ABSENT, UNREADABLE, Buffer, Id, encode, encode_id
 from mcp_era_wire.events import Changed, HostEvent, Server, StreamEnded, WatchClosed, WatchOpened
+from mcp_era_wire.filters import FLAGS, declares, read_filter
 from mcp_era_wire.members import Members, is_object, members_of
+from mcp_era_wire.refusal import Refusal, bridge_error
 from mcp_era_wire.versions import SUBSCRIPTION_ID_KEY
 
-_FLAGS: Final = {
-    "toolsListChanged": ("tools", methods.TOOLS_LIST_CHANGED),
-    "promptsListChanged": ("prompts", methods.PROMPTS_LIST_CHANGED),
-    "resourcesListChanged": ("resources", methods.RESOURCES_LIST_CHANGED),
-}
-"""The flags of a filter: the server's capability that each needs, and the notification."""
-
 _KEY: Final = b'"%b":' % SUBSCRIPTION_ID_KEY.encode()
-
-
-class _Filter(msgspec.Struct, frozen=True, rename="camel"):
-    """A SubscriptionFilter; what we do not know in it is not honoured."""
-
-    tools_list_changed: bool = False
-    prompts_list_changed: bool = False
-    resources_list_changed: bool = False
-    resource_subscriptions: list[str] = []
-
-
-_read_filter: Final = msgspec.json.Decoder(_Filter).decode
 
 
 class _State(enum.Enum):
@@ -99,7 +80,7 @@ class Streams:
         try:
             if wanted is None or not is_object(wanted):
                 raise msgspec.DecodeError
-            subscriptions = _read_filter(wanted).resource_subscriptions
+            asked_for = read_filter(wanted)
         except UNREADABLE:
             return Refusal(
                 codes.INVALID_PARAMS, "Invalid params: notifications", {"member": "notifications"}
@@ -110,10 +91,9 @@ class Streams:
                 f"Too many streams are open; the limit is {self._most_streams}",
                 bridge_error("too_many_streams", limit=self._most_streams),
             )
-        members = members_of(wanted) or {}
-        asked = tuple(flag for flag in _FLAGS if bytes(members.get(flag, ABSENT)) == b"true")
+        asked = tuple(flag for flag in FLAGS if flag in asked_for.flags)
         stream = self._streams[id] = Stream(id, _KEY + encode_id(id) + b"}}}\n", asked)
-        for uri in dict.fromkeys(subscriptions):
+        for uri in dict.fromkeys(asked_for.resource_subscriptions):
             if uri in self._counts or len(self._counts) < self._most_uris:
                 stream.uris[uri] = None
                 self._counts[uri] = self._counts.get(uri, 0) + 1
@@ -129,10 +109,10 @@ class Streams:
         capabilities = members_of(server.capabilities) or {}
         stream.flags = frozenset(
             method
-            for flag, (name, method) in _FLAGS.items()
-            if flag in stream.asked and _declares(capabilities, name, "listChanged")
+            for flag, (name, method) in FLAGS.items()
+            if flag in stream.asked and declares(capabilities, name, "listChanged")
         )
-        if not _declares(capabilities, "resources", "subscribe"):
+        if not declares(capabilities, "resources", "subscribe"):
             for uri in list(stream.uris):
                 self._let_go(stream, uri)
         stream.settling = set(stream.uris)
@@ -285,17 +265,13 @@ class Streams:
     def _acknowledge(self, stream: Stream) -> None:
         stream.acknowledged = stream.flags | stream.uris.keys()
         honoured: dict[str, object] = {
-            flag: True for flag, (_, method) in _FLAGS.items() if method in stream.flags
+            flag: True for flag, (_, method) in FLAGS.items() if method in stream.flags
         }
         if stream.uris:
             honoured["resourceSubscriptions"] = list(stream.uris)
         params = Raw(encode({"notifications": honoured}))
         head = _tagged_head(methods.SUBSCRIPTIONS_ACKNOWLEDGED, params)
         self._to_host += (head, stream.tail)
-
-
-def _declares(capabilities: Members, name: str, part: str) -> bool:
-    return bytes((members_of(capabilities.get(name)) or {}).get(part, ABSENT)) == b"true"
 
 
 def _tagged_head(method: str, params: Raw) -> bytes:

@@ -117,10 +117,12 @@ class Changed(msgspec.Struct, frozen=True, gc=False):
 
 
 class Watched(msgspec.Struct, frozen=True):
-    """The child will tell of changes of the resource `uri`, or (not `accepted`) will not."""
+    """The child will tell of changes of the resource `uri`, or (not `accepted`) will not. `error`
+    is what it said then, if it said anything."""
 
     uri: str
     accepted: bool
+    error: Raw | None = None
 
 
 class ElicitationCompleted(msgspec.Struct, frozen=True):
@@ -187,6 +189,20 @@ class QuestionDropped(msgspec.Struct, frozen=True):
     question: Question
 
 
+class QuestionAnswered(msgspec.Struct, frozen=True):
+    """A question is *answered*; `answer` is the result member as it came."""
+
+    question: Question
+    answer: Raw
+
+
+class QuestionFailed(msgspec.Struct, frozen=True):
+    """The host answered a question with an error, unopened."""
+
+    question: Question
+    error: Raw
+
+
 class CallExpired(msgspec.Struct, frozen=True):
     """The host has left the questions of a parked call unanswered for too long. `certain` tells
     that the call caused one of them."""
@@ -208,13 +224,13 @@ class StreamEnded(msgspec.Struct, frozen=True):
 
 
 class WatchOpened(msgspec.Struct, frozen=True):
-    """A stream of the host holds `uri` from now on."""
+    """A stream of the host holds `uri` from now on, or the host has subscribed to it."""
 
     uri: str
 
 
 class WatchClosed(msgspec.Struct, frozen=True):
-    """A stream of the host holds `uri` no more."""
+    """A stream of the host holds `uri` no more, or the host has unsubscribed from it."""
 
     uri: str
 
@@ -223,6 +239,8 @@ HostEvent: TypeAlias = (
     LegEnded
     | QuestionRefused
     | QuestionDropped
+    | QuestionAnswered
+    | QuestionFailed
     | CallExpired
     | CallReissued
     | StreamEnded

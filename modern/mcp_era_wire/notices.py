@@ -1,7 +1,7 @@
-"""What a legacy child's notifications say, read as far as somebody may want to know.
+"""What a child's notifications say, read as far as somebody may want to know.
 
-Lives here: the reading. Does not: who wants to know (peer.py, modern/). Spec 2025-11-25, schema.ts
-(ServerNotification).
+Lives here: the reading, which is the same in both eras. Does not: who wants to know (the peers, the
+faces). Spec 2026-07-28 and 2025-11-25, schema.ts (ServerNotification).
 """
 
 from typing import Final, TypeAlias
@@ -10,9 +10,10 @@ import msgspec
 from msgspec import Raw
 
 from mcp_era_wire import methods
-from mcp_era_wire.envelope import UNREADABLE, Id
+from mcp_era_wire.envelope import UNREADABLE, Id, encode
 from mcp_era_wire.events import Changed, Dropped, ElicitationCompleted, Notified
 from mcp_era_wire.levels import SEVERITY
+from mcp_era_wire.members import open_object
 from mcp_era_wire.versions import PROGRESS_TOKEN_KEY
 
 _LISTS: Final = frozenset(
@@ -52,6 +53,12 @@ _read_updated: Final = msgspec.json.Decoder(_Updated).decode
 _read_log_message: Final = msgspec.json.Decoder(_LogMessage).decode
 _read_cancelled: Final = msgspec.json.Decoder(_Cancelled).decode
 _read_elicitation: Final = msgspec.json.Decoder(_Elicitation).decode
+
+PROGRESS_HEAD: Final = b'{"jsonrpc":"2.0","method":"%b","params":' % methods.PROGRESS.encode()
+"""The line of `notifications/progress` up to its params."""
+LOG_HEAD: Final = b'{"jsonrpc":"2.0","method":"%b","params":' % methods.LOG_MESSAGE.encode()
+"""The line of `notifications/message` up to its params."""
+_TOKEN: Final = b'"%b"' % PROGRESS_TOKEN_KEY.encode()
 
 Notice: TypeAlias = Changed | ElicitationCompleted | Notified | Dropped
 
@@ -94,3 +101,20 @@ def notice(method: str, params: Raw) -> Notice:
     if method in methods.NOTIFICATIONS or method in methods.REQUESTS:
         return Dropped(method)
     return Notified(method, params)
+
+
+def with_token(params: Raw, ours: bytes, token: bytes) -> bytes:
+    """The params of a progress notification with the host's token in the place of ours.
+
+    Most write the token first or last, and then nothing has to be opened.
+    """
+    text = bytes(params)
+    if text.count(_TOKEN) == 1:
+        head, tail = b"{%b:%b," % (_TOKEN, ours), b",%b:%b}" % (_TOKEN, ours)
+        if text.startswith(head):
+            return b"{%b:%b,%b" % (_TOKEN, token, text[len(head) :])
+        if text.endswith(tail):
+            return b"%b,%b:%b}" % (text[: -len(tail)], _TOKEN, token)
+    members = open_object(params)
+    members[PROGRESS_TOKEN_KEY] = Raw(token)
+    return encode(members)

@@ -1,0 +1,447 @@
+"""The joint of a legacy host and a modern child: the session that only the host has.
+
+Lives here: which requests of the host are open, what its face and the child's peer have to tell
+each other, and modern requests of a host that speaks both eras, which are relayed beside. Does not:
+either era's wire format (legacy/, modern/), the search for the child's era (inquiry.py). Spec
+2025-11-25, basic/lifecycle, basic/utilities/cancellation; 2026-07-28, basic/versioning.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from msgspec import UNSET, Raw
+
+from mcp_era_bridge.child_lines import read_child_line
+from mcp_era_bridge.effects import Outbox
+from mcp_era_bridge.host_era import has_envelope
+from mcp_era_bridge.host_lines import (
+    invalid_request,
+    notification_params,
+    read_cancelled,
+    read_host_line,
+)
+from mcp_era_bridge.own_requests import OwnRequests
+from mcp_era_bridge.refusals import (
+    CHILD_UNRESPONSIVE,
+    DUPLICATE_ID,
+    INVALID_LINE,
+    LINE_TOO_LONG,
+    too_many_requests,
+)
+from mcp_era_bridge.relayed import Relayed
+from mcp_era_bridge.settings import Settings
+from mcp_era_bridge.waiting import Waiting
+from mcp_era_legacy.face import BATCHES_IN, LegacyFace
+from mcp_era_modern.call_lines import Envelope
+from mcp_era_modern.peer import ModernPeer
+from mcp_era_wire import methods
+from mcp_era_wire.capabilities import united
+from mcp_era_wire.dirty import Batch, Blank, Broken, Noise, examine
+from mcp_era_wire.envelope import UNREADABLE, Id, Message, encode, read_message, sound_utf8
+from mcp_era_wire.events import (
+    Asked,
+    Call,
+    Changed,
+    ChildEvent,
+    Completed,
+    Dropped,
+    ElicitationCompleted,
+    Failed,
+    HostEvent,
+    Logged,
+    Notified,
+    Progressed,
+    QuestionAnswered,
+    QuestionFailed,
+    Refused,
+    Severity,
+    Stray,
+    WatchClosed,
+    Watched,
+    WatchOpened,
+    Withdrawn,
+)
+from mcp_era_wire.members import members_of
+from mcp_era_wire.refusal import Refusal
+from mcp_era_wire.versions import PROTOCOL_VERSION_KEY
+
+_ENVELOPE_MARK: Final = PROTOCOL_VERSION_KEY.encode()
+_ROOTS: Final = Raw(b'{"roots":{}}')
+
+
+class Handshaken:
+    """One legacy host, which opened with `initialize`, and one modern server.
+
+    `relayed` is there if the host has spoken the modern era too.
+    """
+
+    def __init__(
+        self,
+        out: Outbox,
+        own: OwnRequests,
+        settings: Settings,
+        initialize: Waiting,
+        name: str,
+        relayed: Relayed | None = None,
+    ) -> None:
+        self._out = out
+        self._own = own
+        self._settings = settings
+        self._initialize = initialize
+        self.relayed = relayed
+        self.face = LegacyFace(
+            out.to_host, out.host_breaks, initialize.message.params, name, settings.most_uris
+        )
+        self._open: dict[Id, Call | None] = {}
+        """The host's open requests; one that only waits for a subscription has no call."""
+        self._held: list[Call] = []
+        """Calls that wait for a process."""
+        self._peer: ModernPeer | None = None
+        self.stalled = False
+        """Whether the child takes nothing of what it is told."""
+
+    @property
+    def work(self) -> int:
+        """How many requests of the host are not answered yet, but for those that wait for it."""
+        relayed = self.relayed.work if self.relayed is not None else 0
+        peer = self._peer
+        return len(self._open) + relayed - (peer.asking if peer is not None else 0)
+
+    @property
+    def deadline(self) -> float | None:
+        """When `passed` wants to be called."""
+        return self._peer.deadline if self._peer is not None else None
+
+    @property
+    def has_child(self) -> bool:
+        """Whether there is a process that the host is joined to."""
+        return self._peer is not None
+
+    # The child's process -------------------------------------------------------------------------
+
+    def welcome(self, discovered: Raw, now: float) -> None:
+        """The child has said what it is: the host's `initialize` is answered."""
+        assert self._initialize.id is not None
+        self.face.welcome(self._initialize.id, discovered, self._settings.server_name)
+        self.adopt(discovered, now)
+
+    def adopt(self, discovered: Raw, now: float) -> None:
+        """From now on the present process serves the host."""
+        capabilities = self.face.client.capabilities
+        if self._settings.roots is not None:
+            capabilities = Raw(encode(united(capabilities, _ROOTS)))
+        offered = (members_of(discovered) or {}).get("capabilities", Raw(b"{}"))
+        peer = self._peer = ModernPeer(
+            self._out.to_child,
+            self._own.fresh_id,
+            offered,
+            Envelope(self.face.client.info, capabilities),
+            most_questions=self._settings.most_questions,
+            patience=self._settings.answer_timeout,
+        )
+        if self.face.initialized:
+            # Another process was listened to before.
+            peer.listening.open(now, again=True)
+        if self.face.uris:
+            peer.listening.resume(self.face.uris, now)
+        for uri in self.face.subscribing:
+            peer.watch(uri, now)
+        held, self._held = self._held, []
+        for call in held:
+            peer.begin(call, now)
+        self.settle(now)
+
+    def lost(self, refusal: Refusal) -> None:
+        """The process is gone: what is open there fails."""
+        peer, self._peer = self._peer, None
+        if peer is not None:
+            lost = peer.lost()
+            self._child_events(peer)
+            self._fail(lost, refusal)
+        if self.relayed is not None:
+            self.relayed.lost(refusal)
+
+    def give_up(self, refusal: Refusal) -> None:
+        """No other process has come about: what waits for one fails."""
+        held, self._held = self._held, []
+        self._fail(held, refusal)
+        for id in self.face.fail_subscriptions(refusal):
+            del self._open[id]
+
+    def _fail(self, calls: Sequence[Call], refusal: Refusal) -> None:
+        for call in calls:
+            if self._open.pop(call.id, None) is call:
+                self.face.fail(call, refusal.error)
+
+    # From the host -------------------------------------------------------------------------------
+
+    def from_host(self, line: bytes, ascii: bool, now: float) -> None:
+        """Handles a line of the host."""
+        if ascii:
+            try:
+                message = read_message(line)
+            except UNREADABLE:
+                pass
+            else:
+                if message.says_something:
+                    self.message_from_host(line, message, now)
+                    return
+        if self.face.version == BATCHES_IN:
+            found = examine(line, lenient=False)
+            if isinstance(found, Batch):
+                self._batch(found.items, now)
+                return
+        self._other_line(line, ascii, now)
+
+    def _other_line(self, line: bytes, ascii: bool, now: float) -> None:
+        message = read_host_line(line, ascii)
+        if isinstance(message, Message):
+            self.message_from_host(line, message, now)
+        elif message is not None:
+            self.face.refuse_line(message)
+
+    def _batch(self, items: list[bytes], now: float) -> None:
+        if not items:
+            self._out.to_host.append(invalid_request(UNSET, "A batch holds something"))
+            return
+        self.face.batches.begin()
+        for item in items:
+            self._other_line(item, False, now)
+        self.face.batches.end()
+
+    def message_from_host(self, line: bytes, message: Message, now: float) -> None:
+        """As from_host, for a message that has been read."""
+        id = message.id
+        method = message.method
+        if method is UNSET:
+            if not self.face.answered(message):
+                self._out.note(Severity.DEBUG, "answer to nothing dropped", id=repr(id))
+        elif id is UNSET:
+            self._notification(line, method, message, now)
+        elif _ENVELOPE_MARK in line and has_envelope(message):
+            self._modern_request(line, id)
+        else:
+            self._request(id, message, now)
+        self.settle(now)
+
+    def _request(self, id: Id, message: Message, now: float) -> None:
+        face = self.face
+        face.batches.add(id)
+        if id in self._open or (self.relayed is not None and self.relayed.has(id)):
+            face.refuse(id, DUPLICATE_ID)
+            return
+        refusal = self._refusal()
+        if refusal is not None:
+            face.refuse(id, refusal)
+            return
+        call = face.request(id, message)
+        if call is not None:
+            self._open[id] = call
+            if self._peer is not None:
+                self._peer.begin(call, now)
+            else:
+                self._held.append(call)
+        elif face.is_subscribing(id):
+            self._open[id] = None
+
+    def _refusal(self) -> Refusal | None:
+        most = self._settings.most_open
+        if len(self._open) + (self.relayed.work if self.relayed is not None else 0) >= most:
+            return too_many_requests(most)
+        return CHILD_UNRESPONSIVE if self.stalled else None
+
+    def _modern_request(self, line: bytes, id: Id) -> None:
+        """The host speaks the other era as well, which is the child's own (translation G.2)."""
+        if self.relayed is None:
+            self.relayed = Relayed(self._out, self._own, self._settings.most_open)
+        self.relayed.stalled = self.stalled
+        if id in self._open:
+            self.face.refuse(id, DUPLICATE_ID)
+        else:
+            self.relayed.from_host(line)
+
+    def _notification(self, line: bytes, method: str, message: Message, now: float) -> None:
+        if method == methods.CANCELLED:
+            self._cancel(line, message, now)
+        elif method == methods.INITIALIZED:
+            self._initialized(now)
+        elif method in methods.NOTIFICATIONS or method in methods.REQUESTS or self.stalled:
+            # A modern child has no use for what is known (translation E.3).
+            self._out.note(Severity.DEBUG, "notification of the host dropped", method=method)
+        elif self._peer is None:
+            self._out.note(Severity.WARNING, "notification of the host lost", method=method)
+        else:
+            self._peer.notify(method, notification_params(message.params))
+
+    def _initialized(self, now: float) -> None:
+        if not self.face.initialized:
+            self.face.initialized = True
+            if self._peer is not None:
+                self._peer.listening.open(now)
+
+    def _cancel(self, line: bytes, message: Message, now: float) -> None:
+        try:
+            cancelled = read_cancelled(message.params)
+        except UNREADABLE:
+            return  # malformed: ignored (basic/utilities/cancellation, Error Handling)
+        id = cancelled.request_id
+        if id not in self._open:
+            if self.relayed is not None and self.relayed.has(id):
+                self.relayed.from_host(line)
+            return
+        call = self._open.pop(id)
+        if self.face.cancel(id) or call is None:
+            return
+        if call in self._held:
+            self._held.remove(call)
+        elif self._peer is not None:
+            reason = None if cancelled.reason is UNSET else cancelled.reason
+            self._peer.cancel(call, reason, now)
+        self.face.questions.forget(call)
+
+    # From the child ------------------------------------------------------------------------------
+
+    def from_child(self, line: bytes, ascii: bool, now: float) -> Sequence[Message]:
+        """Handles a line of the child. Returned are responses that answer nothing here: they may
+        be for the joint."""
+        peer = self._peer
+        if peer is None:
+            return ()
+        if ascii or sound_utf8(line):
+            try:
+                message = read_message(line)
+            except UNREADABLE:
+                pass
+            else:
+                if message.says_something or message.id is not UNSET:
+                    strays = self._message_from_child(peer, line, message, now)
+                    self.settle(now)
+                    return strays
+        strays = self._odd_line(peer, line, ascii, now)
+        self.settle(now)
+        return strays
+
+    def _message_from_child(
+        self, peer: ModernPeer, line: bytes, message: Message, now: float
+    ) -> Sequence[Message]:
+        event = peer.receive(message, now)
+        if event is None:
+            return ()
+        if isinstance(event, Stray | Dropped):
+            if self.relayed is not None:
+                # It is nothing of ours, so it is for the host's other half.
+                return self.relayed.from_child(line)
+            if isinstance(event, Stray):
+                return (event.message,)
+        self._handle(event)
+        return ()
+
+    def _odd_line(
+        self, peer: ModernPeer, line: bytes, ascii: bool, now: float
+    ) -> Sequence[Message]:
+        read = read_child_line(line, ascii)
+        match read:
+            case Message():
+                self._out.noise_in_front(line)
+                return self._message_from_child(peer, line, read, now)
+            case Batch(items):
+                return [stray for item in items for stray in self.from_child(item, False, now)]
+            case Broken():
+                self._broken(peer, line, read)
+            case Noise():
+                self._out.noise.append(line)
+            case Blank():
+                pass
+        return ()
+
+    def _broken(self, peer: ModernPeer, line: bytes, broken: Broken) -> None:
+        """A line that cannot be read is the answer to somebody, or to nobody knows whom."""
+        if broken.id is not UNSET and not peer.knows(broken.id) and self.relayed is not None:
+            self.relayed.from_child(line)
+            return
+        self._out.noise.append(line)
+        refusal = LINE_TOO_LONG if broken.too_long else INVALID_LINE
+        if broken.id is not UNSET:
+            call = peer.give_up_call(broken.id)
+            self._fail([call] if call is not None else [], refusal)
+        else:
+            self._fail(peer.lost_answers(), refusal)
+            if self.relayed is not None:
+                self.relayed.lost(refusal)
+
+    def settle(self, now: float) -> None:
+        """Lets the face and the peer tell each other what has happened."""
+        peer = self._peer
+        face = self.face
+        while face.events or (peer is not None and peer.events):
+            if face.events:
+                self._host_event(face.events.pop(0), now)
+            elif peer is not None:
+                self._handle(peer.events.pop(0))
+
+    def _child_events(self, peer: ModernPeer) -> None:
+        while peer.events:
+            self._handle(peer.events.pop(0))
+
+    def _host_event(self, event: HostEvent, now: float) -> None:
+        peer = self._peer
+        if peer is None:
+            return  # what waits is begun with the next process
+        match event:
+            case QuestionAnswered(question, answer):
+                peer.answer(question, answer, now)
+            case QuestionFailed(question, error):
+                peer.fail(question, error, now)
+            case WatchOpened(uri):
+                peer.watch(uri, now)
+            case WatchClosed(uri):
+                peer.unwatch(uri, now)
+            case _:
+                raise AssertionError(event)
+
+    def _handle(self, event: ChildEvent) -> None:
+        """What the child does reaches the host."""
+        match event:
+            case Completed(call, result):
+                if self._open.pop(call.id, None) is call:
+                    self.face.complete(call, result)
+            case Failed(call, error):
+                if self._open.pop(call.id, None) is call:
+                    self.face.fail(call, error)
+            case Progressed(call, progress, params):
+                self.face.progress(call, progress, params)
+            case Asked(question):
+                self._ask(event)
+            case Withdrawn(question):
+                self.face.withdraw(question)
+            case Logged(params):
+                self.face.log(params)
+            case Changed():
+                self.face.changed(event)
+            case Watched(uri, accepted, error):
+                for id in self.face.watched(uri, accepted, error):
+                    del self._open[id]
+            case Notified(method, params):
+                self.face.notify(method, params)
+            case Refused(method, why):
+                self._out.note(
+                    Severity.WARNING, "request of the child refused", method=method, why=why
+                )
+            case Dropped(method):
+                self._out.note(Severity.DEBUG, "notification of the child dropped", method=method)
+            case ElicitationCompleted() | Stray():
+                pass  # not in this era; for the joint
+
+    def _ask(self, asked: Asked) -> None:
+        question = asked.question
+        roots = self._settings.roots
+        if question.method == methods.ROOTS_LIST and roots is not None:
+            self.face.events.append(QuestionAnswered(question, roots))
+        else:
+            self.face.ask(question)
+
+    def passed(self, now: float) -> None:
+        """Time went by."""
+        if self._peer is not None:
+            self._peer.passed(now)
+            self.settle(now)
