@@ -20,6 +20,7 @@ from bridge_process import (
     is_left,
     legacy_call,
     legacy_opening,
+    legacy_request,
     modern_call,
     modern_request,
 )
@@ -29,6 +30,14 @@ from scripted_child import Acts, Object
 SILENT: Acts = []
 MANY = 16 << 20
 """Bytes that no pipe takes in one turn."""
+SUBSCRIBABLE: Object = {
+    **INITIALIZED,
+    "capabilities": {
+        "logging": {},
+        "tools": {"listChanged": True},
+        "resources": {"subscribe": True},
+    },
+}
 HANDSHAKE = ["initialize", "notifications/initialized"]
 
 
@@ -200,13 +209,48 @@ def test_every_open_call_fails_when_the_child_crashes(tmp_path: Path) -> None:
     }
 
 
-def test_a_legacy_session_ends_with_its_child(tmp_path: Path) -> None:
-    # A new process would know nothing of the session; until it is replayed, the bridge ends.
-    child = Scripted(tmp_path, legacy(tools_call=[{"exit": 3}]))
+def test_a_legacy_session_goes_on_with_the_next_process(tmp_path: Path) -> None:
+    told: dict[str, Acts] = {
+        "initialize": [{"result": SUBSCRIBABLE}],
+        "logging_setLevel": [{"result": {}}],
+        "resources_subscribe": [{"result": {}}],
+    }
+    child = Scripted(
+        tmp_path, legacy(**told, tools_call=[{"exit": 3}]), later={"on": legacy(**told)}
+    )
+    opening = legacy_opening()
+    level = legacy_request(1, "logging/setLevel", level="info")
+    subscription = legacy_request(2, "resources/subscribe", uri="file:///a")
     with BridgeProcess(child) as bridge:
-        assert bridge.result(legacy_opening())["serverInfo"] == INFO
-        assert data_of(bridge.error(legacy_call(1)))["exitCode"] == 3
-        assert bridge.wait() == 3
+        assert bridge.result(opening)["serverInfo"] == INFO
+        bridge.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+        bridge.result(level)
+        bridge.result(subscription)
+        assert data_of(bridge.error(legacy_call(3)))["exitCode"] == 3
+        (news,) = bridge.notified("notifications/resources/updated")
+        assert news["params"] == {"uri": "file:///a"}
+        bridge.notified("notifications/tools/list_changed")
+        assert echoed(bridge.result(legacy_call(4, a=1))) == {"a": 1}
+        bridge.end()
+        assert sorted(cast(int, m["id"]) for m in bridge.messages if "id" in m) == [0, 1, 2, 3, 4]
+    first, second = child.pids
+    session = [*HANDSHAKE, "logging/setLevel", "resources/subscribe", "tools/call"]
+    assert child.methods(first) == child.methods(second) == session
+    repeated = [message.get("params") for message in child.received(second)][:-1]
+    assert repeated == [message.get("params") for message in child.received(first)][:-1]
+
+
+def test_a_legacy_session_that_cannot_go_on_ends_the_bridge(tmp_path: Path) -> None:
+    less = legacy(initialize=[{"result": {**INITIALIZED, "capabilities": {}}}])
+    child = Scripted(tmp_path, legacy(tools_call=[{"exit": 3}]), later={"on": less})
+    with BridgeProcess(child) as bridge:
+        bridge.result(legacy_opening())
+        bridge.send(legacy_call(1), legacy_call(2))
+        assert data_of(cast(Object, bridge.answer(1)["error"]))["exitCode"] == 3
+        assert "error" in bridge.answer(2)
+        assert bridge.wait() == 1
+        bridge.said("does not offer any more what the session was opened with")
+        bridge.said("tools")
 
 
 # A command that cannot be run -------------------------------------------------------------------

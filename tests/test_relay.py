@@ -92,6 +92,12 @@ def test_a_blank_line_is_swallowed(pair: str) -> None:
     assert conversation.joint.out.noise == []
 
 
+AGAIN = f"""
+start 2
+child < {INITIALIZE.replace('"id":0', '"id":1000')}
+"""
+"""A legacy child is started again at once, and shaken hands with."""
+
 EXITED = (
     '"error":{"code":-32603,"message":"The server exited with code 3",'
     '"data":{"source":"mcp-bridge","reason":"child_exited","exitCode":3,"stderr":["last words"]}}'
@@ -119,7 +125,7 @@ child < {{"id":2,"method":"a","params":{{$META}}}}
     )
 
 
-def test_a_legacy_session_ends_with_its_child() -> None:
+def test_a_legacy_child_that_ends_fails_what_is_open_and_is_started_again() -> None:
     play(
         LEGACY_PAIR,
         f"""
@@ -131,7 +137,7 @@ child > {{"id":"\u00fc","result":{{}}}}
 host  < {{"id":"\u00fc","result":{{}}}}
 ended 3
 host  < {{"id":2,{EXITED}}}
-finish 3
+{AGAIN}
 """,
     )
 
@@ -163,7 +169,7 @@ def test_a_half_line_at_the_end_of_the_child_is_no_answer(pair: str) -> None:
     assert conversation.joint.out.noise == [torn]
     conversation.joint.out.noise.clear()
     conversation.play(
-        f'ended 3\nhost < {{"id":2,{EXITED}}}' + ("\nfinish 3" if pair is LEGACY_PAIR else "")
+        f'ended 3\nhost < {{"id":2,{EXITED}}}' + (AGAIN if pair is LEGACY_PAIR else "")
     )
 
 
@@ -219,7 +225,7 @@ noise   {torn}
 host  < {{"id":2,"error":{{"code":-32603,"message":"The server's answer could not be read",
          "data":{{"source":"mcp-bridge","reason":"invalid_line"}}}}}}
 """,
-        "ended 3" + ("\nfinish 3" if pair is LEGACY_PAIR else ""),
+        "ended 3" + (AGAIN if pair is LEGACY_PAIR else ""),
     )
 
 
@@ -256,7 +262,7 @@ child < {{"id":2,"method":"b"}}
 child ! {batch}
 host  < {batch}
 ended SIGKILL
-finish 137
+{AGAIN}
 """,
     )
 

@@ -20,6 +20,7 @@ from mcp_era_bridge.open_requests import Open
 from mcp_era_bridge.opening import Opening, Verdict
 from mcp_era_bridge.own_requests import OwnRequests
 from mcp_era_bridge.relayed import Relayed
+from mcp_era_bridge.resumption import BecameModern, Changed, Resumed, Resumption
 from mcp_era_bridge.settings import Settings
 from mcp_era_bridge.succession import Outcome, Succeeded, Succession
 from mcp_era_bridge.waiting import Waiting
@@ -82,6 +83,7 @@ class Joint:
         self._bridged: Bridged | None = None
         """The sessions, while there is one that takes requests or will."""
         self._relayed: Relayed | None = None
+        self._resumption = Resumption(self.out, self._life, self._own, settings)
         self._handshaken: Handshaken | None = None
         self._host: Era | None = None
         self._stalled: set[int] = set()
@@ -111,6 +113,8 @@ class Joint:
                 if self._sessions.work:
                     self._cancel_of_old(line, now)
                 self._relayed.from_host(line)
+            elif self._resumption.lasts:
+                self._resumption.from_host(line, now)
             else:
                 cancelled = self._opening.from_host(line, ascii, now)
                 if cancelled is not None:
@@ -169,7 +173,12 @@ class Joint:
                 self._strays(strays, now)
             return
         process = self._life.number
-        for item in self._opening.from_child(line, ascii, now):
+        if self._resumption.lasts:
+            items = self._resumption.from_child(line, ascii, now)
+            self._go_on_if_resumed()
+        else:
+            items = self._opening.from_child(line, ascii, now)
+        for item in items:
             self.from_child(process, [item], False, now)
         self._settle_if_due(now)
 
@@ -177,7 +186,8 @@ class Joint:
         """Responses that answer no request of the host: perhaps one of the bridge's own."""
         number = self._life.number
         for stray in strays:
-            self._opening.stray(stray, now)
+            if not self._resumption.took(stray):
+                self._opening.stray(stray, now)
         if number != self._life.number:
             self._part(refusals.ERA_CHANGED, now)
         self._settle_if_due(now)
@@ -209,6 +219,7 @@ class Joint:
             self._life.started(now)
             if process != self._succession.number:
                 self._opening.child_started(now)
+                self._resumption.child_started(now)
 
     def child_not_started(self, process: int, why: str, now: float) -> None:
         """The command cannot be run; `why` completes "The server could not be started: ..."."""
@@ -309,6 +320,7 @@ class Joint:
         return earliest(
             self._life.deadline,
             self._opening.deadline,
+            self._resumption.deadline,
             self._succession.deadline,
             self._sessions.deadline,
             self._handshaken.deadline if self._handshaken is not None else None,
@@ -321,6 +333,7 @@ class Joint:
             return
         self._life.passed(now)
         self._opening.passed(now)
+        self._resumption.passed(now)
         self._settle_if_due(now)
         self._succession_ended(self._succession.passed(now), now)
         self._sessions.passed(now)
@@ -330,6 +343,7 @@ class Joint:
             if now >= self._closing:
                 self._part(refusals.NO_LAST_WORDS, now)
                 self._opening.fail(refusals.NO_LAST_WORDS)
+                self._resumption.fail(refusals.NO_LAST_WORDS)
                 self.finish(0)
             else:
                 self._finish_if_done()
@@ -362,7 +376,12 @@ class Joint:
         # These were the old process's; what this one offers is for it and the host to settle.
         self._face.streams.end_all("The server has been replaced by one of another revision")
         self._sessions.settle(now)
-        relayed = self._relayed = Relayed(self.out, self._own, self._settings.most_open)
+        if verdict.host is Era.LEGACY:
+            assert verdict.initialize is not None
+            relayed = self._resumption.begin(verdict.initialize)
+        else:
+            relayed = Relayed(self.out, self._own, self._settings.most_open)
+        self._relayed = relayed
         self._see_stall()
         for line in verdict.held:
             relayed.from_child(line)
@@ -410,6 +429,26 @@ class Joint:
         self._opening.initialize_after_all(waiting, now)
         self._settle_if_due(now)
 
+    def _go_on_if_resumed(self) -> None:
+        """A legacy session has found its next process, or there is none for it."""
+        outcome, self._resumption.outcome = self._resumption.outcome, None
+        match outcome:
+            case Resumed():
+                self._relayed = self._resumption.relayed
+                self._see_stall()
+                self._resumption.catch_up()
+            case Changed(lacking):
+                self._end_session(refusals.SESSION_CHANGED, lacking=lacking)
+            case BecameModern():
+                self._end_session(refusals.NOT_LEGACY_ANY_MORE)
+            case None:
+                pass
+
+    def _end_session(self, refusal: Refusal, **details: object) -> None:
+        self.out.note(Severity.ERROR, refusal.message, **details)
+        self._resumption.fail(refusal)
+        self.finish(1)
+
     # The end -------------------------------------------------------------------------------------
 
     def _gone(self, refusal: Refusal, exit_code: int | None, now: float) -> None:
@@ -418,20 +457,21 @@ class Joint:
         `exit_code` is that of a process that ran.
         """
         self._life.gone()
-        relayed_session = self._relayed is not None and self._host is Era.LEGACY
         was_bridged = self._bridged is not None
         self._sessions.lost(self.process, refusal, now)
         self._bridged = None
         relayed, self._relayed = self._relayed, None
-        if relayed is not None:
-            relayed.lost(refusal)
         if self._handshaken is not None:
             self._handshaken.lost(refusal)
             self._handshaken.give_up(refusal)
-        if relayed_session and exit_code is not None:
-            # A session cannot be continued by a process that knows nothing of it.
-            self.finish(exit_code)
         self._opening.lost(refusal)
+        if self._resumption.lasts:
+            crashed = exit_code is not None
+            self._resumption.lost(refusal, now, again=crashed and self._closing is None)
+            if self._closing is not None and exit_code is not None:
+                self.finish(exit_code)
+        elif relayed is not None:
+            relayed.lost(refusal)
         if len(self._face.streams) and not self._finished:
             if was_bridged and self._closing is None:
                 # Whoever listens does not ask: the server is started again for it all the same.
@@ -458,7 +498,7 @@ class Joint:
         relayed = self._relayed.work if self._relayed is not None else 0
         if self._handshaken is not None:
             relayed += self._handshaken.work
-        if not (opening or relayed or self._sessions.work):
+        if not (opening or relayed or self._resumption.work or self._sessions.work):
             self.finish(0)
 
     def finish(self, exit_code: int) -> None:

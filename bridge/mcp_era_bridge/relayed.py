@@ -1,17 +1,19 @@
 """The joint of a matched pair: lines go as the bytes that came.
 
 Lives here: which requests of the host are open, so that the end of the child can be reported, and
-the one content rule: what is no message does not reach the host. Does not: anything else; ids,
-tokens and `_meta` are untouched (translation F).
+the one content rule: what is no message does not reach the host. Does not: what the next process
+has to be told (legacy/, host_session.py), what waits for it (resumption.py). Ids, tokens and
+`_meta` are untouched (translation F), but for ids of a child that are still in use by one before.
 """
 
 import json
 from collections.abc import Callable, Sequence
-from typing import Final, TypeAlias
+from typing import Final, Protocol
 
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
+from mcp_era_bridge.child_requests import AnyId, ChildRequests, cancelled_id
 from mcp_era_bridge.effects import Outbox
 from mcp_era_bridge.own_requests import OwnRequests
 from mcp_era_bridge.refusals import (
@@ -22,49 +24,106 @@ from mcp_era_bridge.refusals import (
 )
 from mcp_era_wire import codes, methods
 from mcp_era_wire.dirty import Batch, Blank, Broken, LongLine, examine, message_part
-from mcp_era_wire.envelope import ABSENT, UNREADABLE, Id, Message, error_line
+from mcp_era_wire.envelope import ABSENT, UNREADABLE, Buffer, Id, Message, error_line
 from mcp_era_wire.refusal import Refusal
 
-_AnyId: TypeAlias = int | str | float | UnsetType | None
 
-
-class _Head(msgspec.Struct, frozen=True, gc=False):
+class Head(msgspec.Struct, frozen=True, gc=False):
     """The little that is read of a line: who it is for. The rest is only skipped over."""
 
-    id: _AnyId = UNSET
+    id: AnyId = UNSET
     method: str | UnsetType = UNSET
     result: Raw = ABSENT
     error: Raw = ABSENT
 
 
-_read_head: Final[Callable[[bytes], _Head]] = msgspec.json.Decoder(_Head).decode
+read_head: Final[Callable[[bytes], Head]] = msgspec.json.Decoder(Head).decode
+_read_items: Final[Callable[[bytes], list[Raw]]] = msgspec.json.Decoder(list[Raw]).decode
 
 
-class _CancelledParams(msgspec.Struct, frozen=True):
-    request_id: Id = msgspec.field(name="requestId")
+class Recorder(Protocol):
+    """What is kept of a pair for the next process."""
+
+    @property
+    def heeded(self) -> frozenset[str]:
+        """The methods of which a message of the host is of interest."""
+        ...
+
+    @property
+    def has_batches(self) -> bool:
+        """Whether there may be several messages on one line (2025-03-26, basic, Batching)."""
+        ...
+
+    def requested(self, id: object, method: str, line: bytes) -> None:
+        """The host sends a request of one of them."""
+
+    def notified(self, method: str) -> None:
+        """The host sends a notification of one of them."""
+
+    def answered(self, id: object, result: Raw | None) -> None:
+        """The child answered such a request; `result` is None for an error."""
+
+    def withdrawn(self, id: object) -> None:
+        """The host takes such a request back, or its answer is lost."""
 
 
-class _Cancelled(msgspec.Struct, frozen=True):
-    params: _CancelledParams
+class _NothingKept:
+    """Keeps nothing: the next process has to be told nothing."""
 
+    heeded: frozenset[str] = frozenset()
+    has_batches = False
 
-_read_cancelled: Final[Callable[[bytes], _Cancelled]] = msgspec.json.Decoder(_Cancelled).decode
+    def requested(self, id: object, method: str, line: bytes) -> None:
+        """Does not happen, and so on."""
+
+    def notified(self, method: str) -> None: ...
+
+    def answered(self, id: object, result: Raw | None) -> None: ...
+
+    def withdrawn(self, id: object) -> None: ...
 
 
 class Relayed:
     """A host and a child of one era.
 
     `own` are requests of the bridge that the child may still answer; `most_open` is how many
-    requests of the host may be open at once.
+    requests of the host may be open at once, `most_questions` how many of the child are noted.
     """
 
-    def __init__(self, out: Outbox, own: OwnRequests, most_open: int) -> None:
+    def __init__(
+        self,
+        out: Outbox,
+        own: OwnRequests,
+        most_open: int,
+        recorder: Recorder | None = None,
+        most_questions: int = 0,
+    ) -> None:
         self._out = out
         self._own = own
+        self._recorder: Recorder = recorder if recorder is not None else _NothingKept()
+        self._heeded = self._recorder.heeded
         self._most_open = most_open
-        self._open: dict[_AnyId, str] = {}
-        self.stalled = False
+        self._open: dict[AnyId, str] = {}
+        self._most_questions = most_questions
+        self._asked = ChildRequests(most_questions)
+        # What every line is held against stands at hand: no call is made for most of them.
+        self._questions = self._asked.open
+        self._odd = self._asked.odd
+        self._to_host = out.to_host
+        self._own_open = own.open
+        self._dead: set[AnyId] = set()
+        """Requests of the host that have failed with a process of before."""
+        self._room = most_open
+        """How many requests may be open just now."""
+
+    @property
+    def stalled(self) -> bool:
         """Whether the child takes nothing of what it is told."""
+        return self._room == 0
+
+    @stalled.setter
+    def stalled(self, stalled: bool) -> None:
+        self._room = 0 if stalled else self._most_open
 
     @property
     def work(self) -> int:
@@ -75,81 +134,165 @@ class Relayed:
         """Whether a request of the host with this id is open."""
         return id in self._open
 
+    # From the host -------------------------------------------------------------------------------
+
     def from_host(self, line: bytes) -> None:
         """Relays a line of the host: the child judges it, as it would without us."""
         try:
-            head = _read_head(line)
+            head = read_head(line)
         except UNREADABLE:
-            if isinstance(line, LongLine):
-                self._refuse_long_line(line)
-            elif not self.stalled:
-                self._out.to_child += (line, b"\n")
+            self._odd_line_of_host(line)
             return
-        if head.method == methods.CANCELLED:
-            if not self._cancel(line) and self.stalled:
+        id = head.id
+        method = head.method
+        if method is UNSET:
+            if id in self._odd:
+                answer = self._asked.answered(id, line)
+                if answer is None:
+                    return
+                line = answer
+            else:
+                self._questions.pop(id, None)
+        elif id is not UNSET:
+            open = self._open
+            if len(open) >= self._room:
+                self._refuse(id, self._refusal())
                 return
-        elif head.method is not UNSET and head.id is not UNSET:
-            refusal = self._refusal()
-            if refusal is not None:
-                self._refuse(head.id, refusal)
-                return
-            self._open[head.id] = head.method
-        elif head.method is not UNSET and self.stalled:
+            open[id] = method
+            if method in self._heeded:
+                self._recorder.requested(id, method, line)
+        elif not self._passes(method, line):
             return
-        self._out.to_child += (line, b"\n")
+        to_child = self._out.to_child
+        to_child += (line, b"\n")
 
-    def _refusal(self) -> Refusal | None:
+    def _refusal(self) -> Refusal:
         if len(self._open) >= self._most_open:
             return too_many_requests(self._most_open)
-        return CHILD_UNRESPONSIVE if self.stalled else None
+        return CHILD_UNRESPONSIVE
+
+    def _passes(self, method: str, line: bytes) -> bool:
+        """Whether a notification of the host is for this child, and can be passed on."""
+        if method == methods.CANCELLED:
+            return self._cancel(line)
+        if self.stalled or (method == methods.PROGRESS and self._asked.only_dead):
+            return False
+        if method in self._heeded:
+            self._recorder.notified(method)
+        return True
 
     def _cancel(self, line: bytes) -> bool:
         """Nobody waits any more for the request that is named; an answer passes all the same.
-        Whether one that is open was named."""
-        try:
-            id = _read_cancelled(line).params.request_id
-        except UNREADABLE:
-            return False
-        return self._open.pop(id, None) is not None
+        Whether the child is told: one that is stalled only of what is open there."""
+        id = cancelled_id(line)
+        if id is not None and self._close(id):
+            return True
+        return not self.stalled and id not in self._dead
+
+    def note(self, id: Id, method: str, line: bytes) -> None:
+        """The host has sent this request, and the child has it already."""
+        self._open[id] = method
+        if method in self._heeded:
+            self._recorder.requested(id, method, line)
+
+    def _close(self, id: AnyId) -> bool:
+        """The request is not open any more, without a proper answer. Whether it was."""
+        method = self._open.pop(id, None)
+        if method in self._heeded:
+            self._recorder.withdrawn(id)
+        return method is not None
+
+    def _odd_line_of_host(self, line: bytes) -> None:
+        if isinstance(line, LongLine):
+            self._refuse_long_line(line)
+        elif self._recorder.has_batches and line.lstrip().startswith(b"["):
+            self._batch_of_host(line)
+        elif not self.stalled:
+            self._out.to_child += (line, b"\n")
+
+    def _batch_of_host(self, line: bytes) -> None:
+        """Passes a batch on, without what the child must not see of it."""
+        to_child = self._out.to_child
+        before = len(to_child)
+        items = items_of(line)
+        for item in items or ():
+            if item.startswith(b"["):
+                to_child += (item, b"\n")  # there is no batch in a batch: for the child to say
+            else:
+                self.from_host(item)
+        self._join(line, items, to_child, before)
+
+    def _join(self, line: bytes, items: list[bytes] | None, out: list[Buffer], before: int) -> None:
+        """Makes a batch again of the lines behind `before`: the same one if nothing is amiss."""
+        passed = out[before::2]
+        del out[before:]
+        if passed == items or items is None:
+            out += (line, b"\n")
+        elif passed:
+            out += (b"[%b]" % b",".join(passed), b"\n")
+
+    # From the child ------------------------------------------------------------------------------
 
     def from_child(self, line: bytes) -> Sequence[Message]:
-        """Relays a line of the child, unless it is no message. Returned is an answer to a request
-        of the bridge's own, which is for the joint."""
+        """Relays a line of the child, unless it is no message. Returned are answers to requests
+        of the bridge's own, which are for the joint."""
         try:
-            head = _read_head(line)
+            head = read_head(line)
         except UNREADABLE:
-            self._odd_line(line)
-            return ()
-        if head.method is UNSET:
+            return self._odd_line(line)
+        id = head.id
+        method = head.method
+        if method is UNSET:
             if head.result is ABSENT and head.error is ABSENT:
                 self._out.noise.append(line)
                 return ()
-            if self._own.open and isinstance(head.id, int) and self._own.is_open(head.id):
-                return (Message("2.0", head.id, UNSET, ABSENT, head.result, head.error),)
-            self._open.pop(head.id, None)
-        self._out.to_host += (line, b"\n")
+            if self._own_open and isinstance(id, int) and self._own.is_open(id):
+                return (Message("2.0", id, UNSET, ABSENT, head.result, head.error),)
+            if self._open.pop(id, None) in self._heeded:
+                self._answered(head)
+        elif id is not UNSET:
+            if id in self._odd or len(self._questions) >= self._most_questions:
+                line = self._asked.asked(id, line)
+            else:
+                self._questions[id] = id
+        elif self._questions and method == methods.CANCELLED:
+            line = self._asked.withdrawn(line)
+        to_host = self._to_host
+        to_host += (line, b"\n")
         return ()
 
-    def _odd_line(self, line: bytes) -> None:
+    def _answered(self, head: Head) -> None:
+        answer = Message("2.0", UNSET, UNSET, ABSENT, head.result, head.error)
+        self._recorder.answered(head.id, None if answer.is_failure else answer.result)
+
+    def _odd_line(self, line: bytes) -> Sequence[Message]:
         """A batch, noise, or something that a host of the same era may yet make sense of."""
         finding = examine(line, lenient=True)
         match finding:
             case Blank():
-                return
+                pass
             case Broken():
                 self._broken_line(line, finding)
             case Message():
-                self._out.noise_in_front(line)
-                if finding.method is UNSET:
-                    self._open.pop(finding.id, None)
-                self._out.to_host += (message_part(line), b"\n")
+                return self._message_on_line(line, finding)
             case Batch(items) if not message_part(line).startswith(b"["):
-                for item in items:
-                    self.from_child(item)
-            case Batch(items) if self._settle(items):
-                self._out.to_host += (line, b"\n")
+                return [stray for item in items for stray in self.from_child(item)]
+            case Batch(items) if any(_is_message(item) for item in items):
+                return self._batch_of_child(line, items)
             case _:
                 self._out.noise.append(line)
+        return ()
+
+    def _message_on_line(self, line: bytes, message: Message) -> Sequence[Message]:
+        """A message with something around it, or which only the forgiving can read."""
+        self._out.noise_in_front(line)
+        part = message_part(line)
+        if _is_message(part):
+            return self.from_child(part)
+        if message.method is UNSET:
+            self._close(message.id)
+        self._out.to_host += (part, b"\n")
+        return ()
 
     def _broken_line(self, line: bytes, broken: Broken) -> None:
         """One that a host of the same era may read after all is for the host; any other is noise,
@@ -158,7 +301,7 @@ class Relayed:
         if not broken.too_long and broken.is_message and _some_can_read(line):
             self._out.to_host += (line, b"\n")
             if waited_for:
-                self._open.pop(broken.id, None)
+                self._close(broken.id)
             return
         self._out.noise.append(line)
         if waited_for and broken.too_long:
@@ -166,20 +309,18 @@ class Relayed:
         elif waited_for and broken.id is not UNSET:
             self._lose(broken.id, INVALID_LINE)
 
-    def _settle(self, items: list[bytes]) -> bool:
-        """Takes the answers of a batch off the open requests; False if it holds no message."""
-        messages = 0
+    def _batch_of_child(self, line: bytes, items: list[bytes]) -> Sequence[Message]:
+        """Passes a batch on, without what the host must not see of it."""
+        to_host = self._out.to_host
+        before = len(to_host)
+        strays: list[Message] = []
         for item in items:
-            try:
-                head = _read_head(item)
-            except UNREADABLE:
-                continue
-            if head.method is UNSET:
-                if head.result is ABSENT and head.error is ABSENT:
-                    continue
-                self._open.pop(head.id, None)
-            messages += 1
-        return messages > 0
+            if _is_message(item):
+                strays += self.from_child(item)
+            else:
+                to_host += (item, b"\n")  # for the host to make sense of
+        self._join(line, items, to_host, before)
+        return strays
 
     def _refuse_long_line(self, line: LongLine) -> None:
         finding = examine(line, lenient=False)
@@ -192,7 +333,7 @@ class Relayed:
     def _lose(self, id: Id | UnsetType, refusal: Refusal) -> None:
         """The answer to `id` is lost, or that to nobody knows whom."""
         for one in [id] if id is not UNSET else list(self._open):
-            if self._open.pop(one, None) is not None:
+            if self._close(one):
                 self._refuse(one, refusal)
 
     def lost(self, refusal: Refusal) -> None:
@@ -200,10 +341,35 @@ class Relayed:
         open, self._open = self._open, {}
         for id in open:
             self._refuse(id, refusal)
+        if len(self._dead) > self._most_open:
+            self._dead.clear()
+        self._dead |= open.keys()
+        self._asked.lost(self._out.to_host)
+        self.stalled = False
 
-    def _refuse(self, id: _AnyId, refusal: Refusal) -> None:
+    def answer_to_dead(self, id: AnyId) -> None:
+        """The host answers while there is no child: it can only mean one of before."""
+        self._asked.answered(id, b"")
+
+    def _refuse(self, id: AnyId, refusal: Refusal) -> None:
         if isinstance(id, int | str):
             self._out.to_host.append(error_line(id, refusal.code, refusal.message, refusal.data))
+
+
+def items_of(line: bytes) -> list[bytes] | None:
+    """The items of a batch, or None if it is none."""
+    try:
+        return [bytes(item) for item in _read_items(line)]
+    except UNREADABLE:
+        return None
+
+
+def _is_message(item: bytes) -> bool:
+    try:
+        head = read_head(item)
+    except UNREADABLE:
+        return False
+    return head.method is not UNSET or head.result is not ABSENT or head.error is not ABSENT
 
 
 def _some_can_read(line: bytes) -> bool:
