@@ -259,7 +259,7 @@ class LegacyFace:
     def fail(self, call: Call, error: Raw) -> None:
         """The child answered `call` with an error."""
         if call.asked:
-            self.questions.call_over(call)
+            self.questions.forget(call)
         self._break(call)
         fitted = bytes(error_for_host(call.method, call.params.get("uri"), error))
         line = b'{"jsonrpc":"2.0","id":%b,"error":%b}\n' % (encode_id(call.id), fitted)
