@@ -322,6 +322,7 @@ class Conversation:
         """Both ends of a legacy host and a modern child, once they are joined."""
         result, id = message.get("result"), json.dumps(message.get("id"))
         is_ours = isinstance(result, dict) and "protocolVersion" in result and not self._relayed
+        is_ours = is_ours and not self._bridging
         if side == "host" and is_ours and message["id"] == self._initialize:
             assert isinstance(result, dict)
             self._handshaken = str(result["protocolVersion"])
