@@ -71,7 +71,8 @@ def failed(id: int = 1, code: int = 3) -> str:
     """A request fails with the end of the child."""
     return (
         f'host < {{"id":{id},"error":{{"code":-32603,'
-        f'"message":"The server exited with code {code}","data":{{"source":"mcp-bridge","reason":"child_exited","exitCode":{code},'
+        f'"message":"The server exited with code {code}",'
+        f'"data":{{"source":"mcp-bridge","reason":"child_exited","exitCode":{code},'
         '"stderr":["last words"]}}}\n'
     )
 
