@@ -145,34 +145,6 @@ def test_a_notification_between_probe_and_initialize_does_not_matter() -> None:
     )
 
 
-@pytest.mark.parametrize("before", [GREETED, OPENED])
-def test_initialize_after_other_requests_is_refused_and_they_go_on(before: str) -> None:
-    served = before is OPENED
-    request = 'host  > {"id":1,"method":"tools/list","params":{$META}}'
-    play(
-        before,
-        request + ('\nchild < {"id":1,"method":"tools/list"}' if served else ""),
-        f"""
-host  > {INITIALIZE}
-host  < {{"id":"i","error":{{"code":-32600,
-         "message":"initialize after requests of 2026-07-28 is not supported"}}}}
-""",
-        ""
-        if served
-        else """
-child > {"id":$HELLO,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},
-        "serverInfo":{"name":"old","version":"1"}}}
-child < {"method":"notifications/initialized"}
-child < {"id":1,"method":"tools/list"}
-host  < {"id":"d","result":{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},$LISTED}}
-""",
-        """
-child > {"id":1,"result":{"tools":[]}}
-host  < {"id":1,"result":{"tools":[],$LISTED}}
-""",
-    )
-
-
 def test_a_legacy_host_may_still_send_a_modern_request_and_the_child_judges_it() -> None:
     play(
         OPENS_LEGACY,

@@ -22,10 +22,13 @@ from mcp_era_bridge.host_lines import (
     read_cancelled,
     read_host_line,
 )
+from mcp_era_bridge.open_requests import Open
 from mcp_era_bridge.refusals import CHILD_UNRESPONSIVE, DUPLICATE_ID, too_many_requests
-from mcp_era_bridge.session import Open, Session, Taken
+from mcp_era_bridge.second_face import SecondFace
+from mcp_era_bridge.session import Session, Taken
 from mcp_era_bridge.settings import Settings
 from mcp_era_bridge.succession import Outcome, Succeeded, Succession
+from mcp_era_bridge.waiting import Waiting
 from mcp_era_legacy.attribution import Askers
 from mcp_era_legacy.questions import Asking
 from mcp_era_legacy.stray_roots import KnownRoots
@@ -34,7 +37,7 @@ from mcp_era_modern.face import ModernFace, StreamOpened
 from mcp_era_wire import methods
 from mcp_era_wire.capabilities import flattened, united
 from mcp_era_wire.deadlines import earliest
-from mcp_era_wire.envelope import UNREADABLE, Message, encode, read_message
+from mcp_era_wire.envelope import UNREADABLE, Id, Message, encode, read_message
 from mcp_era_wire.events import (
     Call,
     CallExpired,
@@ -86,9 +89,13 @@ class Bridged:
         )
         self._current: Session | None = None
         self._draining: dict[int, Session] = {}
+        self._server: Server | None = None
+        """What the child has last said of itself."""
         self._client_info: Raw | None = None
         self._covered: Raw | None = None
         """Capabilities that the current session is known to cover."""
+        self._second: SecondFace | None = None
+        """The host's face of the handshake era, if it speaks both."""
         self.stalled = False
         """Whether the child takes nothing of what it is told."""
         self.served = False
@@ -124,6 +131,7 @@ class Bridged:
         it was told of.
         """
         self._client_info = client_info
+        self._server = server
         old = self._current
         if old is not None:
             old.draining = True
@@ -145,7 +153,38 @@ class Bridged:
         self._covered = None
         self._current.peer.open()
         self._face.ready(server, number)
+        if self._second is not None:
+            self._current.second = self._second
+            self._second.adopt(self._current.peer, now)
         self.settle(now)
+
+    @property
+    def declared(self) -> Raw | None:
+        """What it was told of the host's capabilities, if it has nothing to do."""
+        session = self._current
+        if session is None or self._draining or not session.is_untouched:
+            return None
+        return session.declared
+
+    def initialize(self, initialize: Waiting, name: str) -> None:
+        """The host opens with a handshake, too: from now on both faces share the sessions."""
+        if self._second is not None:
+            self._second.initialize_again(initialize)
+            return
+        second = SecondFace(
+            self._out,
+            self._open,
+            self._settings,
+            self._begin,
+            lambda: [session.peer for session in self._sessions()],
+            initialize,
+            name,
+        )
+        assert self._server is not None
+        self._second = second
+        for session in self._sessions():
+            session.second = second
+        second.welcome(self._server)
 
     def lost(self, number: int, refusal: Refusal, now: float) -> None:
         """The process `number` is gone: what is open there fails."""
@@ -153,6 +192,8 @@ class Bridged:
         if session is None and self._current is not None and self._current.number == number:
             session, self._current = self._current, None
             self._face.streams.child_gone()
+            if self._second is not None:
+                self._second.lost(refusal)
         if session is not None:
             session.lost(refusal)
             self.settle(now)
@@ -189,7 +230,7 @@ class Bridged:
         id = message.id
         method = message.method
         if method is UNSET:
-            self._no_method(message)
+            self._no_method(message, now)
             return None
         if id is UNSET:
             self._notification(method, message, now)
@@ -199,6 +240,8 @@ class Bridged:
         open = self._open
         if id in open:
             self._face.refuse(id, DUPLICATE_ID)
+        elif self._second is not None and _is_legacy(message):
+            self._second_request(self._second, id, message, now)
         elif len(open) >= self._most_open:
             self._face.refuse(id, too_many_requests(self._most_open))
         elif self.stalled:
@@ -219,6 +262,15 @@ class Bridged:
                 self._other_request(request, now)
         return None
 
+    def _second_request(self, second: SecondFace, id: Id, message: Message, now: float) -> None:
+        if len(self._open) >= self._most_open:
+            second.refuse(id, too_many_requests(self._most_open))
+        elif self.stalled:
+            second.refuse(id, CHILD_UNRESPONSIVE)
+        else:
+            second.request(id, message, now)
+            self.settle(now)
+
     def _begin(self, call: Call, now: float) -> None:
         session = self._current
         if session is None or not session.covers(call):
@@ -236,9 +288,11 @@ class Bridged:
             self._open[request.id] = None
             self.settle(now)
 
-    def _no_method(self, message: Message) -> None:
-        """A host has nobody to respond to (basic/transports/stdio, Sending Messages)."""
-        if message.says_something:
+    def _no_method(self, message: Message, now: float) -> None:
+        """A modern host has nobody to respond to (basic/transports/stdio, Sending Messages)."""
+        if self._second is not None and self._second.response(message):
+            self.settle(now)
+        elif message.says_something:
             self._out.note(Severity.WARNING, "response of a modern host dropped")
         else:
             self._out.to_host.append(invalid_request(message.id))
@@ -246,6 +300,9 @@ class Bridged:
     def _notification(self, method: str, message: Message, now: float) -> None:
         if method == methods.CANCELLED:
             self.cancel(message, now)
+        elif method == methods.ROOTS_LIST_CHANGED and self._second is not None:
+            for session in self._sessions():
+                session.peer.roots_changed()
         elif method in methods.NOTIFICATIONS or method in methods.REQUESTS or self.stalled:
             # What is known has no business here (translation B.7).
             self._out.note(Severity.DEBUG, "notification of the host dropped", method=method)
@@ -264,6 +321,10 @@ class Bridged:
         id = cancelled.request_id
         reason = None if cancelled.reason is UNSET else cancelled.reason
         if self._face.streams.cancel(id):
+            del self._open[id]
+            self.settle(now)
+            return
+        if self._second is not None and self._second.cancel(id):
             del self._open[id]
             self.settle(now)
             return
@@ -323,7 +384,14 @@ class Bridged:
         """Answers calls that no session has begun."""
         for call in calls:
             if self._open.pop(call.id, None) is call:
-                self._face.refuse(call.id, refusal)
+                self.refuse(call, refusal)
+
+    def refuse(self, call: Call, refusal: Refusal) -> None:
+        """Answers a call with an error of ours, in its own era."""
+        if self._second is not None and call.legacy:
+            self._second.refuse(call.id, refusal)
+        else:
+            self._face.refuse(call.id, refusal)
 
     # Between face and peer -----------------------------------------------------------------------
 
@@ -369,11 +437,14 @@ class Bridged:
         """Lets faces and peers tell each other what has happened, until there is nothing more."""
         events = self._face.events
         current = self._current
-        if not (events or self._draining or (current is not None and current.peer.events)):
+        busy = events or self._draining or self._second is not None
+        if not (busy or (current is not None and current.peer.events)):
             return
         while True:
             if events:
                 self._host_event(events.pop(0), now)
+                continue
+            if self._second is not None and self._second.settle(now):
                 continue
             session = next((each for each in self._sessions() if each.peer.events), None)
             if session is None:
@@ -419,4 +490,9 @@ class Bridged:
                 if self._current is not None:
                     self._current.peer.unwatch(uri, now)
             case QuestionAnswered() | QuestionFailed():
-                pass  # not in this era
+                pass  # the other face's
+
+
+def _is_legacy(message: Message) -> bool:
+    """Whether a request is of the handshake era: one without an envelope is of no other."""
+    return message.method != methods.DISCOVER and not has_envelope(message)

@@ -20,6 +20,7 @@ from mcp_era_bridge.host_lines import (
     read_cancelled,
     read_host_line,
 )
+from mcp_era_bridge.open_requests import Open
 from mcp_era_bridge.own_requests import OwnRequests
 from mcp_era_bridge.refusals import (
     CHILD_UNRESPONSIVE,
@@ -92,8 +93,7 @@ class Handshaken:
         self.face = LegacyFace(
             out.to_host, out.host_breaks, initialize.message.params, name, settings.most_uris
         )
-        self._open: dict[Id, Call | None] = {}
-        """The host's open requests; one that only waits for a subscription has no call."""
+        self._open: Open = {}
         self._held: list[Call] = []
         """Calls that wait for a process."""
         self._peer: ModernPeer | None = None

@@ -17,11 +17,11 @@ from mcp_era_bridge.child_life import ChildLife, Presence
 from mcp_era_bridge.child_requests import cancelled_id
 from mcp_era_bridge.effects import Ending, Finish, Outbox, Remembered
 from mcp_era_bridge.handshaken import Handshaken
+from mcp_era_bridge.open_requests import Open
 from mcp_era_bridge.opening import Opening, Verdict
 from mcp_era_bridge.own_requests import OwnRequests
 from mcp_era_bridge.relayed import Relayed
 from mcp_era_bridge.resumption import BecameModern, Changed, Resumed, Resumption
-from mcp_era_bridge.session import Open
 from mcp_era_bridge.settings import Settings
 from mcp_era_bridge.succession import Outcome, Succeeded, Succession
 from mcp_era_bridge.waiting import Waiting
@@ -407,7 +407,9 @@ class Joint:
         bridged.adopt(self.process, server, verdict.declared, verdict.client_info, now)
         bridged.held_from_child(self.process, verdict.held, now)
         for waiting in verdict.waiting:
-            bridged.message_from_host(waiting.message, now)
+            other = bridged.message_from_host(waiting.message, now)
+            if other is not None:
+                self._initialize_after_all(waiting.line, other, now)
 
     def _handshake(self, verdict: Verdict, now: float) -> None:
         """The host has opened with a handshake that the child knows nothing of."""
@@ -425,12 +427,13 @@ class Joint:
         """A modern host whose child is legacy sends `initialize` (translation G.2)."""
         id = message.id
         assert self._bridged is not None and id is not UNSET
+        waiting = Waiting(line, message, id)
         if self._bridged.served:
-            self._face.refuse(id, refusals.ALREADY_MODERN)
+            self._bridged.initialize(waiting, self._name)
             return
         self._bridged = None
         self._sessions.lost_all(refusals.SESSION_OVER, now)
-        self._opening.initialize_after_all(Waiting(line, message, id), now)
+        self._opening.initialize_after_all(waiting, now)
         self._settle_if_due(now)
 
     def _go_on_if_resumed(self) -> None:

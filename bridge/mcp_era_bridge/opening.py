@@ -18,8 +18,8 @@ from mcp_era_bridge.effects import Ending, Outbox, Remembered
 from mcp_era_bridge.host_era import era_of_opening, has_envelope
 from mcp_era_bridge.host_lines import read_cancelled, read_host_line
 from mcp_era_bridge.inquiry import Asker, Conclusion, Inquiry
+from mcp_era_bridge.open_requests import Open
 from mcp_era_bridge.own_requests import OwnRequests
-from mcp_era_bridge.session import Open
 from mcp_era_bridge.settings import Settings
 from mcp_era_bridge.waiting import Waiting, WaitingRoom
 from mcp_era_legacy.handshake import read_initialize_request
@@ -189,7 +189,8 @@ class Opening:
         assert waiting.id is not None
         pending = self._waiting.requests
         if any(other.message.method != methods.DISCOVER for other in pending):
-            self._face.refuse(waiting.id, refusals.ALREADY_MODERN)
+            # Both eras are to be served by one session, when it is there (design D15).
+            self._wait(waiting.id, waiting, now)
             return
         for other in pending:
             if other.id is not None:

@@ -16,10 +16,6 @@ from mcp_era_wire.refusal import Refusal, bridge_error
 
 DUPLICATE_ID: Final = Refusal(codes.INVALID_REQUEST, "A request with this id is still open")
 
-ALREADY_MODERN: Final = Refusal(
-    codes.INVALID_REQUEST, "initialize after requests of 2026-07-28 is not supported"
-)
-
 
 def _internal(message: str, reason: str, **more: object) -> Refusal:
     return Refusal(codes.INTERNAL_ERROR, message, bridge_error(reason, **more))

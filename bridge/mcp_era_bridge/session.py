@@ -11,7 +11,9 @@ from msgspec import UNSET, Raw
 
 from mcp_era_bridge.child_lines import read_child_line
 from mcp_era_bridge.effects import Outbox
+from mcp_era_bridge.open_requests import Open
 from mcp_era_bridge.refusals import INVALID_LINE, LINE_TOO_LONG
+from mcp_era_bridge.second_face import SecondFace
 from mcp_era_legacy.handshake import of_use
 from mcp_era_legacy.peer import LegacyPeer
 from mcp_era_legacy.questions import Asking
@@ -19,7 +21,7 @@ from mcp_era_modern.face import ModernFace
 from mcp_era_wire import methods
 from mcp_era_wire.capabilities import flattened
 from mcp_era_wire.dirty import Batch, Blank, Broken, Noise
-from mcp_era_wire.envelope import ABSENT, UNREADABLE, Id, Message, read_message, sound_utf8
+from mcp_era_wire.envelope import ABSENT, UNREADABLE, Message, read_message, sound_utf8
 from mcp_era_wire.events import (
     Asked,
     Call,
@@ -44,9 +46,6 @@ from mcp_era_wire.refusal import Refusal
 Taken: TypeAlias = tuple[int, Sequence[Message]]
 """How far lines have been handled, and responses in the last of them that answer no call: they may
 be for the joint."""
-
-Open: TypeAlias = dict[Id, Call | None]
-"""The open requests of a modern host by their ids; a stream has no call."""
 
 
 _MOST_COVERAGE: Final = 64
@@ -73,11 +72,14 @@ class Session:
         self._face = face
         self._open = open
         self.number = number
+        self.server = server
         self.version = server.version
         self.declared = declared
         self._names = flattened(declared)
         self._coverage: dict[bytes, bool] = {}
         self.peer = LegacyPeer(out.to_child, server, asking, strict_logs=strict_logs)
+        self.second: SecondFace | None = None
+        """The host's face of the handshake era, if it speaks both."""
         self.draining = False
         """Whether another session has taken over, and this one only ends what it has begun."""
 
@@ -85,6 +87,11 @@ class Session:
     def is_idle(self) -> bool:
         """Whether nothing is under way here, or waits for the host."""
         return self.peer.is_idle and not self._face.exchanges.concern(self.number)
+
+    @property
+    def is_untouched(self) -> bool:
+        """Whether the child has been asked nothing in this session, and has asked nothing."""
+        return self.is_idle and self.peer.is_untouched
 
     def lacks(self, names: frozenset[str]) -> frozenset[str]:
         """Those of the capabilities, by name, that the child could use and has not been told of."""
@@ -109,7 +116,8 @@ class Session:
 
         Written out, as this is the way of every result.
         """
-        plain_answer, complete, open = self.peer.plain_answer, self._face.complete, self._open
+        plain_answer, open = self.peer.plain_answer, self._open
+        complete = self._face.complete if self.second is None else self._complete
         events, more_events = self.peer.events, self._face.events
         for index in range(start, len(lines)):
             line = lines[index]
@@ -128,7 +136,7 @@ class Session:
                     complete(call, message.result)
                     continue
             event = self.peer.receive(message, now)
-            if isinstance(event, Progressed):
+            if isinstance(event, Progressed) and self.second is None:
                 self._face.progress(event.call, event.progress, event.params)
             elif event is not None:
                 if isinstance(event, Stray):
@@ -170,8 +178,17 @@ class Session:
             self.handle(event, now)
         return ()
 
+    def _complete(self, call: Call, result: Raw) -> None:
+        """The child answered a call of either face with a result."""
+        if self.second is not None and call.legacy:
+            self.second.complete(call, result)
+        else:
+            self._face.complete(call, result)
+
     def handle(self, event: ChildEvent, now: float) -> None:
         """What the child does reaches the host."""
+        if self.second is not None and self._handled_by(self.second, event, now):
+            return
         match event:
             case Completed(call) | Failed(call) if self._face.exchanges.ended(event):
                 pass  # it is kept for the next leg
@@ -200,7 +217,7 @@ class Session:
             case Watched(uri, accepted):
                 if not self.draining:
                     self._face.streams.watched(uri, accepted)
-            case ElicitationCompleted(id):
+            case ElicitationCompleted(id, _):
                 self._face.exchanges.elicitation_completed(id)
             case Notified(method, params):
                 self._face.notify(method, params)
@@ -211,8 +228,37 @@ class Session:
             case Stray():
                 pass  # for the joint
 
+    def _handled_by(self, second: SecondFace, event: ChildEvent, now: float) -> bool:
+        """Whether something that the child does is for the other face alone."""
+        match event:
+            case Completed(call, result) if call.legacy:
+                del self._open[call.id]
+                second.complete(call, result)
+            case Failed(call, error) if call.legacy:
+                del self._open[call.id]
+                second.fail(call, error)
+            case Progressed(call, progress, params) if call.legacy:
+                second.progress(call, progress, params)
+            case Asked(question) if question.call is not None and question.call.legacy:
+                if self.peer.is_open(question):
+                    second.ask(question, now)
+            case Withdrawn(question) if question.call is not None and question.call.legacy:
+                second.withdraw(question)
+            case ElicitationCompleted(_, params):
+                second.elicitation_completed(params)
+                return False
+            case Watched(uri, accepted) if not self.draining:
+                second.watched(uri, accepted)
+                return False
+            case _:
+                return False
+        return True
+
     def _changed(self, change: Changed) -> bool:
-        return self._face.streams.changed(change)
+        """Whether somebody is told of a change: once in the one era, for each stream in the
+        other."""
+        told = self.second is not None and self.second.changed(change)
+        return self._face.streams.changed(change) or told
 
     def _broken(self, broken: Broken, now: float) -> None:
         """A line that cannot be read is the answer to somebody, or to nobody knows whom."""
@@ -240,4 +286,7 @@ class Session:
         for call in calls:
             self._face.exchanges.over(call)
             if self._open.pop(call.id, None) is call:
-                self._face.refuse(call.id, refusal)
+                if self.second is not None and call.legacy:
+                    self.second.fail(call, refusal.error)
+                else:
+                    self._face.refuse(call.id, refusal)

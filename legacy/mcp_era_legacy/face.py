@@ -327,6 +327,12 @@ class LegacyFace:
             self.refuse(id, refusal)
         return failed
 
+    def holds(self, uri: str) -> bool:
+        """Whether the host is subscribed to a resource, or to one that it is a part of."""
+        return uri in self.uris or any(
+            uri.startswith(f"{held.removesuffix('/')}/") for held in self.uris
+        )
+
     @property
     def subscribing(self) -> list[str]:
         """The resources whose subscription is not answered yet."""

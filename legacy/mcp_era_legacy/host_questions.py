@@ -72,7 +72,7 @@ class HostQuestions:
         elif question.method == methods.ELICIT:
             if self._version < _MODE_SINCE:
                 members.pop("mode", None)
-            elif string_of(members.get("mode")) == "url":
+            elif string_of(members.get("mode")) == "url" and "elicitationId" not in members:
                 elicitation = f"{self._name}-{self._last}"
                 members["elicitationId"] = Raw(encode(elicitation))
                 assert question.call is not None

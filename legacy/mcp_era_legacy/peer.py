@@ -83,6 +83,11 @@ class LegacyPeer:
         return not self._calls and not self._waiting
 
     @property
+    def is_untouched(self) -> bool:
+        """Whether no request has been sent to the child, and none of its own is open."""
+        return not self._last_id and not self._questions.has_open
+
+    @property
     def deadline(self) -> float | None:
         """When `passed` wants to be called."""
         errands = self._errands.deadline
@@ -265,6 +270,11 @@ class LegacyPeer:
         self._questions.answer(question, answer, now)
         self.look(now)
 
+    def fail(self, question: Question, error: Raw, now: float) -> None:
+        """The host answered a question of the child with an error."""
+        self._questions.fail(question, error)
+        self.look(now)
+
     def refuse(self, question: Question, code: int, message: str, now: float) -> None:
         """The host cannot be asked this."""
         self._questions.refuse(question, code, message)
@@ -301,6 +311,14 @@ class LegacyPeer:
             self._forget_waiting(call)
         self.look(now)
 
+    def standing_level(self, before: int, level: int, now: float) -> None:
+        """The host wants messages of `level` for as long as the session lasts; it has wanted those
+        of `before`, if that is a level."""
+        if before >= 0:
+            self._levels.end(before, now)
+        self._errands.set_level(level, None, now)
+        self._levels.begin(level)
+
     def watch(self, uri: str, now: float) -> None:
         """A stream of the host wants to hear of changes of a resource; see Watched."""
         self._errands.watch(uri, now)
@@ -310,6 +328,11 @@ class LegacyPeer:
         self._errands.unwatch(uri, now)
 
     # Everything else -----------------------------------------------------------------------------
+
+    def roots_changed(self) -> None:
+        """The host has other roots, if the child knows of roots at all."""
+        if self._questions.declares_roots:
+            self._to_child.append(notification_line(methods.ROOTS_LIST_CHANGED))
 
     def notify(self, method: str, params: bytes) -> None:
         """Passes a notification on."""

@@ -19,7 +19,7 @@ from mcp_era_legacy.attribution import Askers, Attribution
 from mcp_era_legacy.stray_roots import KnownRoots, StrayRoots
 from mcp_era_wire import codes, methods
 from mcp_era_wire.deadlines import earliest
-from mcp_era_wire.envelope import UNREADABLE, Buffer, Id, error_line
+from mcp_era_wire.envelope import UNREADABLE, Buffer, Id, encode_id, error_line
 from mcp_era_wire.events import Asked, Call, ChildEvent, Question, Refused
 from mcp_era_wire.members import is_object, members_of, string_of
 
@@ -77,6 +77,16 @@ class Questions:
     def is_idle(self) -> bool:
         """Whether calls come and go without any of this being concerned."""
         return self.attribution.is_idle and self.stray.is_idle
+
+    @property
+    def has_open(self) -> bool:
+        """Whether the child waits for an answer."""
+        return bool(self._open)
+
+    @property
+    def declares_roots(self) -> bool:
+        """Whether the child was told that it may ask for roots."""
+        return self._asking.declares_roots
 
     @property
     def deadline(self) -> float | None:
@@ -191,6 +201,13 @@ class Questions:
             if roots and self._asking.declares_roots and self._asking.roots.last is None:
                 # A call that does declare roots may have it ask again.
                 self.stray.failed()
+
+    def fail(self, question: Question, error: Raw) -> None:
+        """The host answered with an error, which is for the child."""
+        if self._close(question):
+            self._to_child.append(
+                b'{"jsonrpc":"2.0","id":%b,"error":%b}\n' % (encode_id(question.id), bytes(error))
+            )
 
     def give_up(self, question: Question) -> None:
         """Nobody will answer."""

@@ -29,6 +29,7 @@ class Call(msgspec.Struct, gc=False, eq=False):
     an index of LOG_LEVELS or NO_LEVEL. `child_id` is the peer's, and 0 until the call is written to
     the child. `asked` tells that a question of the child was put down to it, `parked` that no leg
     of the host waits for it at the moment, `cancelled` that the host wants to hear no more of it.
+    `legacy` tells that the host has made it in the handshake era.
     """
 
     id: Id
@@ -42,6 +43,7 @@ class Call(msgspec.Struct, gc=False, eq=False):
     asked: bool = False
     parked: bool = False
     cancelled: bool = False
+    legacy: bool = False
 
 
 class Question(msgspec.Struct, eq=False):
@@ -126,9 +128,10 @@ class Watched(msgspec.Struct, frozen=True):
 
 
 class ElicitationCompleted(msgspec.Struct, frozen=True):
-    """The interaction behind a URL that the user was sent to is over."""
+    """The interaction behind a URL that the user was sent to is over. `params` name it."""
 
     elicitation_id: str
+    params: Raw
 
 
 class Notified(msgspec.Struct, frozen=True):

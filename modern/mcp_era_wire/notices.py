@@ -95,7 +95,7 @@ def notice(method: str, params: Raw) -> Notice:
         if method == methods.RESOURCE_UPDATED:
             return Changed(method, params, _read_updated(params).uri)
         if method == methods.ELICITATION_COMPLETE:
-            return ElicitationCompleted(_read_elicitation(params).id)
+            return ElicitationCompleted(_read_elicitation(params).id, params)
     except UNREADABLE:
         return Dropped(method)
     if method in methods.NOTIFICATIONS or method in methods.REQUESTS:
