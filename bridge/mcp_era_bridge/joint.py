@@ -14,6 +14,7 @@ from msgspec import UNSET, Raw
 from mcp_era_bridge import refusals
 from mcp_era_bridge.bridged import Bridged
 from mcp_era_bridge.child_life import ChildLife, Presence
+from mcp_era_bridge.child_requests import cancelled_id
 from mcp_era_bridge.effects import Ending, Finish, Outbox, Remembered
 from mcp_era_bridge.handshaken import Handshaken
 from mcp_era_bridge.open_requests import Open
@@ -26,6 +27,7 @@ from mcp_era_bridge.succession import Outcome, Succeeded, Succession
 from mcp_era_bridge.waiting import Waiting
 from mcp_era_modern.exchange import Limits
 from mcp_era_modern.face import ModernFace
+from mcp_era_modern.kept_streams import KeptStreams
 from mcp_era_modern.request_state import Seal
 from mcp_era_wire import methods
 from mcp_era_wire.deadlines import earliest
@@ -68,6 +70,7 @@ class Joint:
             ),
         )
         self._open: Open = {}
+        self._kept = KeptStreams(self.out.to_host, settings.most_streams)
         self._opening = Opening(
             self.out,
             self._life,
@@ -77,6 +80,7 @@ class Joint:
             settings,
             bridge_info,
             remembered,
+            self._kept,
         )
         self._succession = Succession(self.out, self._life, self._own, settings, bridge_info)
         self._sessions = Bridged(self.out, self._face, self._open, settings, self._succession)
@@ -120,6 +124,7 @@ class Joint:
                 if cancelled is not None:
                     # Of a session that still ends what it has begun, or of a stream.
                     self._sessions.cancel(cancelled, now)
+                    self._kept.withdrawn(cancelled_id(line))
                 self._settle_if_due(now)
 
     def _cancel_of_old(self, line: bytes, now: float) -> None:
@@ -391,7 +396,8 @@ class Joint:
             assert verdict.initialize is not None
             relayed = self._resumption.begin(verdict.initialize)
         else:
-            relayed = Relayed(self.out, self._own, self._settings.most_open)
+            relayed = Relayed(self.out, self._own, self._settings.most_open, self._kept)
+            relayed.listen_again()
         self._relayed = relayed
         self._see_stall()
         for line in verdict.held:
@@ -404,6 +410,7 @@ class Joint:
                 relayed.from_host(waiting.line)
 
     def _bridge(self, verdict: Verdict, now: float) -> None:
+        self._kept.end_all("The server has been replaced by one of another revision")
         server = verdict.settled.server
         assert server is not None, "a legacy child is shaken hands with before the verdict"
         bridged = self._bridged = self._sessions
@@ -499,6 +506,7 @@ class Joint:
                 self.finish(exit_code)
         elif relayed is not None:
             relayed.lost(refusal)
+        self._listen_on(relayed is not None, refusal, now)
         if len(self._face.streams) and not self._finished:
             if was_bridged and self._closing is None:
                 # Whoever listens does not ask: the server is started again for it all the same.
@@ -508,6 +516,16 @@ class Joint:
         self._sessions.settle(now)
         if self._closing is not None:
             self._finish_if_done()
+
+    def _listen_on(self, was_relayed: bool, refusal: Refusal, now: float) -> None:
+        """A stream outlives the child if another one can be started for it."""
+        if not self._kept.streams:
+            return
+        if was_relayed and self._closing is None:
+            self._opening.reopen(now)
+            self._settle_if_due(now)
+        else:
+            self._kept.end_all(refusal.message)
 
     def _part(self, refusal: Refusal, now: float) -> None:
         """The pair is no more: what is open between the two fails."""
@@ -532,5 +550,7 @@ class Joint:
         """The end has come: nothing is relayed and nothing started any more."""
         if not self._finished:
             self._face.streams.end_all("The server is shut down")
+            if self._relayed is None:
+                self._kept.end_all("The server is shut down")
             self._finished = True
             self.out.actions.append(Finish(exit_code))

@@ -24,6 +24,7 @@ from mcp_era_bridge.settings import Settings
 from mcp_era_bridge.waiting import Waiting, WaitingRoom
 from mcp_era_legacy.handshake import read_initialize_request
 from mcp_era_modern.face import ModernFace
+from mcp_era_modern.kept_streams import KeptStreams
 from mcp_era_modern.peer import no_common_version
 from mcp_era_modern.request_meta import RequestMeta
 from mcp_era_wire import codes, methods
@@ -83,8 +84,10 @@ class Opening:
         settings: Settings,
         bridge_info: Raw,
         remembered: Remembered | None,
+        kept: KeptStreams,
     ) -> None:
         self._out = out
+        self._kept = kept
         self._life = life
         self._face = face
         self._open = open
@@ -298,7 +301,8 @@ class Opening:
         else:
             self._fail_initialize(refusals.no_session(reason, outcome.error))
         # Whoever listens to the server that was there before is told that it is not coming back.
-        self._face.streams.end_all("The server could not be started again")
+        for streams in (self._face.streams, self._kept):
+            streams.end_all("The server could not be started again")
 
     def _fail_initialize(self, refusal: Refusal) -> None:
         """The child has no session for us. A legacy host gets to see the child's own words."""

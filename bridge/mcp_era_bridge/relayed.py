@@ -8,7 +8,7 @@ has to be told (legacy/, host_session.py), what waits for it (resumption.py). Id
 
 import json
 from collections.abc import Callable, Sequence
-from typing import Final, Protocol
+from typing import Final, TypeAlias
 
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
@@ -22,9 +22,20 @@ from mcp_era_bridge.refusals import (
     LINE_TOO_LONG,
     too_many_requests,
 )
+from mcp_era_legacy.host_session import HostSession
+from mcp_era_modern.kept_streams import KeptStreams, Passing
 from mcp_era_wire import codes, methods
 from mcp_era_wire.dirty import Batch, Blank, Broken, LongLine, examine, message_part
-from mcp_era_wire.envelope import ABSENT, UNREADABLE, Buffer, Id, Message, error_line
+from mcp_era_wire.envelope import (
+    ABSENT,
+    UNREADABLE,
+    Buffer,
+    Id,
+    Message,
+    encode,
+    error_line,
+    notification_line,
+)
 from mcp_era_wire.refusal import Refusal
 
 
@@ -41,46 +52,11 @@ read_head: Final[Callable[[bytes], Head]] = msgspec.json.Decoder(Head).decode
 _read_items: Final[Callable[[bytes], list[Raw]]] = msgspec.json.Decoder(list[Raw]).decode
 
 
-class Recorder(Protocol):
-    """What is kept of a pair for the next process."""
+_OF_CHILD: Final = frozenset({methods.CANCELLED, methods.SUBSCRIPTIONS_ACKNOWLEDGED})
+"""Notifications of a child that concern an open request of either side."""
 
-    @property
-    def heeded(self) -> frozenset[str]:
-        """The methods of which a message of the host is of interest."""
-        ...
-
-    @property
-    def has_batches(self) -> bool:
-        """Whether there may be several messages on one line (2025-03-26, basic, Batching)."""
-        ...
-
-    def requested(self, id: object, method: str, line: bytes) -> None:
-        """The host sends a request of one of them."""
-
-    def notified(self, method: str) -> None:
-        """The host sends a notification of one of them."""
-
-    def answered(self, id: object, result: Raw | None) -> None:
-        """The child answered such a request; `result` is None for an error."""
-
-    def withdrawn(self, id: object) -> None:
-        """The host takes such a request back, or its answer is lost."""
-
-
-class _NothingKept:
-    """Keeps nothing: the next process has to be told nothing."""
-
-    heeded: frozenset[str] = frozenset()
-    has_batches = False
-
-    def requested(self, id: object, method: str, line: bytes) -> None:
-        """Does not happen, and so on."""
-
-    def notified(self, method: str) -> None: ...
-
-    def answered(self, id: object, result: Raw | None) -> None: ...
-
-    def withdrawn(self, id: object) -> None: ...
+Recorder: TypeAlias = HostSession | KeptStreams
+"""What is kept of a pair for the next process."""
 
 
 class Relayed:
@@ -100,7 +76,7 @@ class Relayed:
     ) -> None:
         self._out = out
         self._own = own
-        self._recorder: Recorder = recorder if recorder is not None else _NothingKept()
+        self._recorder = recorder if recorder is not None else KeptStreams(out.to_host, 0)
         self._heeded = self._recorder.heeded
         self._most_open = most_open
         self._open: dict[AnyId, str] = {}
@@ -111,6 +87,7 @@ class Relayed:
         self._odd = self._asked.odd
         self._to_host = out.to_host
         self._own_open = own.open
+        self._streams = self._recorder.streams
         self._dead: set[AnyId] = set()
         """Requests of the host that have failed with a process of before."""
         self._room = most_open
@@ -248,22 +225,50 @@ class Relayed:
                 return ()
             if self._own_open and isinstance(id, int) and self._own.is_open(id):
                 return (Message("2.0", id, UNSET, ABSENT, head.result, head.error),)
-            if self._open.pop(id, None) in self._heeded:
-                self._answered(head)
+            if self._open.pop(id, None) in self._heeded and not self._answered(head):
+                return ()
         elif id is not UNSET:
             if id in self._odd or len(self._questions) >= self._most_questions:
                 line = self._asked.asked(id, line)
             else:
                 self._questions[id] = id
-        elif self._questions and method == methods.CANCELLED:
-            line = self._asked.withdrawn(line)
+        elif (self._questions or self._streams) and method in _OF_CHILD:
+            changed = self._about_request(method, line)
+            if changed is None:
+                return ()
+            line = changed
         to_host = self._to_host
         to_host += (line, b"\n")
         return ()
 
-    def _answered(self, head: Head) -> None:
+    def _answered(self, head: Head) -> bool:
+        """A request that is heeded has its answer. Whether that passes."""
         answer = Message("2.0", UNSET, UNSET, ABSENT, head.result, head.error)
-        self._recorder.answered(head.id, None if answer.is_failure else answer.result)
+        return self._recorder.answered(head.id, None if answer.is_failure else answer.result)
+
+    def _about_request(self, method: str, line: bytes) -> bytes | None:
+        """A notification about an open request; the line that is for the host, if it is."""
+        recorder = self._recorder
+        if isinstance(recorder, HostSession):
+            return self._asked.withdrawn(line) if method == methods.CANCELLED else line
+        if method == methods.CANCELLED:
+            id = cancelled_id(line)
+            if id in self._streams:
+                self._open.pop(id, None)
+            return line if recorder.ended_by_child(id) else None
+        passing, id = recorder.acknowledged(line)
+        if passing is Passing.ENDED:
+            self._open.pop(id, None)
+            params = encode({"requestId": id})
+            self._out.to_child += (notification_line(methods.CANCELLED, params)[:-1], b"\n")
+        return line if passing is Passing.PASSES else None
+
+    def listen_again(self) -> None:
+        """Sends the next process the requests of the streams that have outlived the one before."""
+        if isinstance(self._recorder, KeptStreams):
+            for id, line in self._recorder.again():
+                self._open[id] = methods.SUBSCRIPTIONS_LISTEN
+                self._out.to_child += (line, b"\n")
 
     def _odd_line(self, line: bytes) -> Sequence[Message]:
         """A batch, noise, or something that a host of the same era may yet make sense of."""
@@ -337,10 +342,11 @@ class Relayed:
                 self._refuse(one, refusal)
 
     def lost(self, refusal: Refusal) -> None:
-        """The child is gone: everything open fails with `refusal`."""
+        """The child is gone: everything open fails with `refusal`, but for kept streams."""
         open, self._open = self._open, {}
         for id in open:
-            self._refuse(id, refusal)
+            if id not in self._streams:
+                self._refuse(id, refusal)
         if len(self._dead) > self._most_open:
             self._dead.clear()
         self._dead |= open.keys()

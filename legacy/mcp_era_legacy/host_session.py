@@ -62,6 +62,8 @@ class HostSession:
         }
     )
     """The methods of which a message of the host concerns the session."""
+    streams: Final[dict[object, object]] = {}
+    """There are none in this era."""
 
     def __init__(self, most_subscriptions: int = MOST_SUBSCRIPTIONS) -> None:
         self._most_subscriptions = most_subscriptions
@@ -99,11 +101,15 @@ class HostSession:
         if method == methods.INITIALIZED:
             self.initialized = True
 
-    def answered(self, id: object, result: Raw | None) -> None:
-        """The child answered such a request; `result` is None for an error."""
+    def answered(self, id: object, result: Raw | None) -> bool:
+        """The child answered such a request; `result` is None for an error. True: the host is to
+        see that."""
         asked = self._asked.pop(id, None)
-        if asked is None or result is None:
-            return
+        if asked is not None and result is not None:
+            self._accepted(asked, result)
+        return True
+
+    def _accepted(self, asked: _Asked, result: Raw) -> None:
         match asked:
             case _Asked(methods.INITIALIZE, params):
                 self.initialize = params

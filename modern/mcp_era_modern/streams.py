@@ -92,7 +92,7 @@ class Streams:
                 bridge_error("too_many_streams", limit=self._most_streams),
             )
         asked = tuple(flag for flag in FLAGS if flag in asked_for.flags)
-        stream = self._streams[id] = Stream(id, _KEY + encode_id(id) + b"}}}\n", asked)
+        stream = self._streams[id] = Stream(id, tail_of_stream(id), asked)
         for uri in dict.fromkeys(asked_for.resource_subscriptions):
             if uri in self._counts or len(self._counts) < self._most_uris:
                 stream.uris[uri] = None
@@ -166,7 +166,7 @@ class Streams:
             streams = self._holders(uri)
         if not streams:
             return False
-        head = _tagged_head(method, params)
+        head = tagged_head(method, params)
         pieces: list[bytes] = []
         for stream in streams:
             if stream.state is _State.LIVE:
@@ -201,11 +201,7 @@ class Streams:
             self._end(stream, why)
 
     def _end(self, stream: Stream, why: str) -> None:
-        """Ends a stream from our side: the answer first, then the cancellation.
-
-        basic/patterns/subscriptions wants the one, basic/patterns/cancellation the other; real
-        hosts take the end for an orderly one in this order only.
-        """
+        """Ends a stream from our side."""
         if stream.state is _State.OPENING:
             for uri in stream.settling:
                 self._give_back(stream, uri)
@@ -215,12 +211,7 @@ class Streams:
         del self._streams[stream.id]
         for uri in list(stream.uris):
             self._give_back(stream, uri)
-        id = encode_id(stream.id)
-        self._to_host.append(
-            b'{"jsonrpc":"2.0","id":%b,"result":{"resultType":"complete","_meta":{%b%b%b}}}\n'
-            b'{"jsonrpc":"2.0","method":"%b","params":{"requestId":%b,"reason":%b}}\n'
-            % (id, _KEY, id, self.identity, methods.CANCELLED.encode(), id, encode(why))
-        )
+        self._to_host.append(end_of_stream(stream.id, why, self.identity))
         self._events.append(StreamEnded(stream.id))
 
     # How it is done ------------------------------------------------------------------------------
@@ -244,7 +235,7 @@ class Streams:
             stream.state = _State.LIVE
             self._acknowledge(stream)
             for (method, _), params in stream.queued.items():
-                self._to_host += (_tagged_head(method, params), stream.tail)
+                self._to_host += (tagged_head(method, params), stream.tail)
             stream.queued = {}
         elif stream.state is _State.SUSPENDED:
             self._resume(stream)
@@ -257,10 +248,10 @@ class Streams:
             return
         stream.state = _State.LIVE
         for method in sorted(stream.flags):
-            self._to_host += (_tagged_head(method, ABSENT), stream.tail)
+            self._to_host += (tagged_head(method, ABSENT), stream.tail)
         for uri in stream.uris:
             params = Raw(encode({"uri": uri}))
-            self._to_host += (_tagged_head(methods.RESOURCE_UPDATED, params), stream.tail)
+            self._to_host += (tagged_head(methods.RESOURCE_UPDATED, params), stream.tail)
 
     def _acknowledge(self, stream: Stream) -> None:
         stream.acknowledged = stream.flags | stream.uris.keys()
@@ -270,11 +261,30 @@ class Streams:
         if stream.uris:
             honoured["resourceSubscriptions"] = list(stream.uris)
         params = Raw(encode({"notifications": honoured}))
-        head = _tagged_head(methods.SUBSCRIPTIONS_ACKNOWLEDGED, params)
+        head = tagged_head(methods.SUBSCRIPTIONS_ACKNOWLEDGED, params)
         self._to_host += (head, stream.tail)
 
 
-def _tagged_head(method: str, params: Raw) -> bytes:
+def end_of_stream(id: Id, why: str, identity: bytes = b"") -> bytes:
+    """The lines that end a stream from our side: the answer first, then the cancellation.
+
+    basic/patterns/subscriptions wants the one, basic/patterns/cancellation the other; real hosts
+    take the end for an orderly one in this order only. `identity` is a member more of `_meta`.
+    """
+    name = encode_id(id)
+    return (
+        b'{"jsonrpc":"2.0","id":%b,"result":{"resultType":"complete","_meta":{%b%b%b}}}\n'
+        b'{"jsonrpc":"2.0","method":"%b","params":{"requestId":%b,"reason":%b}}\n'
+        % (name, _KEY, name, identity, methods.CANCELLED.encode(), name, encode(why))
+    )
+
+
+def tail_of_stream(id: Id) -> bytes:
+    """How the line of a stream's notification ends, behind its head."""
+    return _KEY + encode_id(id) + b"}}}\n"
+
+
+def tagged_head(method: str, params: Raw) -> bytes:
     """The line of a notification up to where a stream's tail goes on, inside its `_meta`."""
     members = members_of(params) or {}
     meta = members_of(members.pop("_meta", None)) or {}
