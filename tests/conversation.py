@@ -329,6 +329,8 @@ class Conversation:
             check_legacy_result("initialize", self._handshaken, result)
         elif self._handshaken is None or id in self._asked:
             return
+        elif side == "host" and "subscriptionId" in json.dumps(message.get("params")):
+            return  # of a stream that the host has opened itself
         elif side == "child" and message.get("method") == "initialize":
             self._handshaken = None
         elif side == "child":

@@ -108,12 +108,13 @@ class Inquiry:
         """Whether the search is under way."""
         return self._search is not None and not self._search.over
 
-    def begin(self, asker: Asker, now: float) -> Conclusion | None:
-        """Starts to search."""
+    def begin(self, asker: Asker, now: float, *, pinned: Era | None = None) -> Conclusion | None:
+        """Starts to search. `pinned` is the child's era, if it is known; else the user may have
+        said it."""
         self._asker = asker
         self._search = ChildEra(
             asker.host,
-            pinned=self._settings.era,
+            pinned=pinned or self._settings.era,
             memory=self._remembered.memory if self._remembered is not None else None,
             probe_timeout=self._settings.probe_timeout,
             initialize_timeout=self._settings.initialize_timeout,

@@ -202,6 +202,14 @@ class Opening:
             self._restart(now)
         self._wait(waiting.id, waiting, now)
 
+    def initialize_beside(self, waiting: Waiting, now: float) -> None:
+        """The host of a modern pair opens with a handshake too, and the child has not been asked
+        what it is: it is now."""
+        assert waiting.id is not None
+        self._waiting.add_request(waiting.id, waiting)
+        self._host = Era.LEGACY
+        self._begin(waiting.id, waiting, now, pinned=Era.MODERN)
+
     def _wait(self, id: Id, waiting: Waiting, now: float) -> None:
         """Lets a request wait for the verdict, and sees to it that one is sought."""
         if id in self._waiting or id in self._open:
@@ -239,8 +247,9 @@ class Opening:
     def _restart(self, now: float) -> None:
         self._inquiry.restart(now)
 
-    def _begin(self, id: Id, first: Waiting, now: float) -> None:
-        """Starts the search for the child's era, in the name of the host's first request."""
+    def _begin(self, id: Id, first: Waiting, now: float, *, pinned: Era | None = None) -> None:
+        """Starts the search for the child's era, in the name of the host's first request. `pinned`
+        is the era that it is known to speak."""
         self._carried = self._initialize = self._refusal_line = None
         params = first.message.params
         if self._host is Era.LEGACY:
@@ -256,7 +265,7 @@ class Opening:
             own = first.message.method == methods.DISCOVER and meta.is_good
             self._carried = id if own else None
             asker = Asker(Era.MODERN, meta, discover=params if own else None)
-        self._conclude(self._inquiry.begin(asker, now))
+        self._conclude(self._inquiry.begin(asker, now, pinned=pinned))
 
     # The end of the search -----------------------------------------------------------------------
 
