@@ -338,7 +338,7 @@ class Conversation:
         elif side == "host" and "method" in message:
             check_legacy_push(message, self._handshaken)
         elif side == "host" and "result" in message:
-            method = self._asked_here.pop(id)
+            method = self._asked_here.pop(id, "")
             check_legacy_result(method, self._handshaken, result)
 
     def _check(self, event: str, expected: list[str], got: list[str]) -> None:
