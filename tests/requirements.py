@@ -115,6 +115,7 @@ MET: Final = {
     "C-12": "_meta keys of the host are left as they are (basic, _meta)",
     "C-13": "every request of ours to a modern child has its envelope (basic, Per-request)",
     "C-14": "and says who asks (basic, Per-request)",
+    "C-15": "what a server calls itself changes nothing (basic, Per-response; discover)",
     "C-17": "another version is tried, or the user told (versioning, Negotiation)",
     "C-19": "the era is remembered (versioning, Backward Compatibility)",
     "C-20": "a request that nobody waits for is cancelled (cancellation)",
