@@ -121,6 +121,18 @@ class Inquiry:
         )
         return self._take(self._search.begin(now), now)
 
+    @property
+    def is_probing(self) -> bool:
+        """Whether the child has been sent nothing but a probe, which it has not answered."""
+        return self._search is not None and self._search.state is State.PROBING
+
+    def initialize_instead(self, asker: Asker, now: float) -> Conclusion | None:
+        """The host opens with `initialize` while the probe is out."""
+        assert self._search is not None
+        self._asker = asker
+        self.asked_discover = False
+        return self._take(self._search.host_is_legacy(now), now)
+
     def wanted_again(self, now: float) -> Conclusion | None:
         """The host wants something while the search is under way."""
         search = self._search

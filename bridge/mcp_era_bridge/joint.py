@@ -489,6 +489,14 @@ class Joint:
         if self._bridged.served:
             self._bridged.initialize(waiting, self._name)
             return
+        result = self._bridged.answered(message)
+        if result is not None:
+            self._bridged.hand_over()
+            self._bridged = None
+            self._host = Era.LEGACY
+            self._relayed = self._resumption.begin_answered(waiting, result)
+            self._see_stall()
+            return
         self._bridged = None
         self._sessions.lost_all(refusals.SESSION_OVER, now)
         self._opening.initialize_after_all(waiting, now)

@@ -151,6 +151,7 @@ def _read_result(result: Raw) -> InitializeAnswer:
         capabilities=_object(members.get("capabilities")),
         instructions=instructions if string_of(instructions) is not None else None,
         meta=members.get("_meta"),
+        result=result,
     )
 
 
