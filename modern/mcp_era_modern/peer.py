@@ -240,13 +240,16 @@ class ModernPeer:
         if head.code == codes.UNSUPPORTED_PROTOCOL_VERSION:
             supported = strings_of((members_of(head.data) or {}).get("supported")) or []
             common = newest_common(supported, MODERN_VERSIONS)
-            if common is not None and call not in self._asked_again:
+            if common is None:
+                error = no_common_version(supported).error
+            elif call in self._asked_again:
+                error = _contradiction(common, supported).error
+            else:
                 # It was refused before any work was done on it.
                 self._asked_again.add(call)
                 rounds = self._rounds.get(call)
                 self._make_again(call, rounds.members() if rounds is not None else b"")
                 return None
-            error = no_common_version(supported).error
         self._over(call)
         return Failed(call, error)
 
@@ -318,6 +321,14 @@ class ModernPeer:
         for call in calls:
             self._over(call)
         return calls
+
+
+def _contradiction(version: str, supported: list[str]) -> Refusal:
+    return Refusal(
+        codes.INTERNAL_ERROR,
+        f"The server refuses {version} and names it as supported",
+        bridge_error("no_common_version", supported=supported),
+    )
 
 
 def no_common_version(supported: list[str]) -> Refusal:
