@@ -343,7 +343,7 @@ def test_roots_of_the_command_line_need_no_host() -> None:
         ("", "The server wants input and says not which"),
         (',"inputRequests":{}', "The server wants input and says not which"),
         (',"requestState":7', "The server's requestState is not a string"),
-        (',"requestState":null', "The server's requestState is not a string"),
+        (',"requestState":null', "The server wants input and says not which"),
         (',"requestState":{}', "The server's requestState is not a string"),
         (',"inputRequests":[],"requestState":"s"', "The server's inputRequests are not an object"),
         (',"inputRequests":7', "The server's inputRequests are not an object"),

@@ -500,8 +500,8 @@ def test_answers_that_lie_in_the_pipe_of_an_ended_child_are_delivered(tmp_path: 
 
 
 def test_there_are_never_two_copies_of_the_child(tmp_path: Path) -> None:
-    # A host that probes and then opens with a handshake of its own gets a fresh process (translation
-    # G.2); the first one takes its time to go.
+    # A host that probes and then opens with a handshake of its own gets a fresh process
+    # (translation G.2); the first one takes its time to go.
     child = Scripted(
         tmp_path,
         legacy(),

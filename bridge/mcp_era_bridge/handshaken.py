@@ -283,6 +283,7 @@ class Handshaken:
             self.relayed = Relayed(self._out, self._own, self._settings.most_open, self._kept)
         self.relayed.stalled = self.stalled
         if id in self._open:
+            self.face.batches.add(id)
             self.face.refuse(id, DUPLICATE_ID)
         else:
             self.relayed.from_host(line)
@@ -372,14 +373,14 @@ class Handshaken:
             case Batch(items):
                 return [stray for item in items for stray in self.from_child(item, False, now)]
             case Broken():
-                self._broken(peer, line, read)
+                self._broken(peer, line, read, now)
             case Noise():
                 self._out.noise.append(line)
             case Blank():
                 pass
         return ()
 
-    def _broken(self, peer: ModernPeer, line: bytes, broken: Broken) -> None:
+    def _broken(self, peer: ModernPeer, line: bytes, broken: Broken, now: float) -> None:
         """A line that cannot be read is the answer to somebody, or to nobody knows whom."""
         if broken.id is not UNSET and not peer.knows(broken.id) and self.relayed is not None:
             self.relayed.from_child(line)
@@ -387,7 +388,7 @@ class Handshaken:
         self._out.noise.append(line)
         refusal = LINE_TOO_LONG if broken.too_long else INVALID_LINE
         if broken.id is not UNSET:
-            call = peer.give_up_call(broken.id)
+            call = peer.give_up_call(broken.id, refusal.error, now)
             self._fail([call] if call is not None else [], refusal)
         else:
             self._fail(peer.lost_answers(), refusal)

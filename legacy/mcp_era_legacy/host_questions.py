@@ -10,6 +10,7 @@ from typing import Final
 import msgspec
 from msgspec import UNSET, Raw
 
+from mcp_era_legacy.content_blocks import fitted_block
 from mcp_era_wire import codes, methods
 from mcp_era_wire.envelope import (
     ABSENT,
@@ -68,7 +69,7 @@ class HostQuestions:
         if members is None:
             return b""
         if question.method == methods.CREATE_MESSAGE and self._version < _ARRAYS_SINCE:
-            _take_arrays_apart(members)
+            _fit_messages(members, self._version)
         elif question.method == methods.ELICIT:
             if self._version < _MODE_SINCE:
                 members.pop("mode", None)
@@ -120,19 +121,23 @@ class HostQuestions:
             self._to_host.append(notification_line(methods.ELICITATION_COMPLETE, params))
 
 
-def _take_arrays_apart(members: Members) -> None:
-    """A message with several blocks of content, as several messages with one (client/sampling)."""
+def _fit_messages(members: Members, version: str) -> None:
+    """A message with several blocks of content as several messages with one (client/sampling), and
+    each block as the revision knows it."""
     try:
         messages = _read_values(members.get("messages", ABSENT))
     except UNREADABLE:
         return
-    apart: list[object] = []
+    fitted: list[object] = []
     for message in messages:
-        parts = members_of(message)
+        parts = members_of(message) or {}
+        content = parts.get("content", ABSENT)
         try:
-            blocks = _read_values((parts or {}).get("content", ABSENT))
+            blocks = _read_values(content)
         except UNREADABLE:
-            apart.append(message)
+            blocks = [content]
+        if content is ABSENT:
+            fitted.append(message)
         else:
-            apart += [{**(parts or {}), "content": block} for block in blocks]
-    members["messages"] = Raw(encode(apart))
+            fitted += [{**parts, "content": fitted_block(block, version)} for block in blocks]
+    members["messages"] = Raw(encode(fitted))

@@ -207,8 +207,15 @@ class Listening:
 
     def answered(self, id: int, message: Message, now: float) -> None:
         """The child has answered a stream: it is over, or it has never been."""
+        self._end(id, message.error if message.is_failure else None, now)
+
+    def failed(self, id: int, error: Raw, now: float) -> None:
+        """What the child has answered a stream with cannot be read."""
+        self._end(id, error, now)
+
+    def _end(self, id: int, error: Raw | None, now: float) -> None:
         stream = next(each for each in self._streams if each is not None and each.id == id)
-        self._over(stream, message.error if message.is_failure else None, now)
+        self._over(stream, error, now)
 
     def cancelled(self, params: Raw, now: float) -> bool:
         """The child has ended a stream. Whether it is one of ours."""

@@ -298,11 +298,15 @@ class ModernPeer:
             if rounds.due is not None and now >= rounds.due:
                 self._make_again(rounds.call, rounds.members())
 
-    def give_up_call(self, id: Id) -> Call | None:
-        """Takes the call out that the child knows as `id`: its answer cannot be read."""
+    def give_up_call(self, id: Id, error: Raw, now: float) -> Call | None:
+        """Takes the call out that the child knows as `id`: its answer cannot be read. If it is that
+        of a stream, the stream has ended with `error`."""
         call = self._take_call(id)
         if call is not None:
             self._over(call)
+        number = number_of(id)
+        if number is not None and self.listening.has(number):
+            self.listening.failed(number, error, now)
         return call
 
     def lost_answers(self) -> list[Call]:

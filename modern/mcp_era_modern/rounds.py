@@ -110,7 +110,8 @@ class Rounds(msgspec.Struct, eq=False):
         if method not in methods.QUESTIONS:
             return _broken(f"The server asked for {method or 'nothing'}", "invalid_result")
         params = members.get("params", ABSENT)
-        if params is not ABSENT and not is_object(params):
+        needed = method != methods.ROOTS_LIST
+        if not is_object(params) if params is not ABSENT else needed:
             return _broken(f"The server's {method} has no params", "invalid_result")
         required = required_for(method, params)
         if not covers(self.capabilities, required):
@@ -150,7 +151,10 @@ class Rounds(msgspec.Struct, eq=False):
 
 
 def _read(result: Raw) -> tuple[Raw | None, Members] | Refusal:
-    members = members_of(result) or {}
+    # Some write every member that they know, null where there is nothing.
+    members = {
+        name: value for name, value in (members_of(result) or {}).items() if bytes(value) != b"null"
+    }
     state = members.get("requestState")
     if state is not None and not is_string(state):
         return _broken("The server's requestState is not a string", "invalid_result")
