@@ -28,7 +28,8 @@ A script has one event or effect a line. `>` is what a side sends us, `<` what w
 
 Everything that comes out after an event must stand below it, line by line, in the order of each
 destination; nothing else may come out. Every result to a modern host is checked against the wire
-models of the revision, every request to a legacy child against those of the negotiated one.
+models of the revision, every request to a legacy child against those of the negotiated one; so is
+what a legacy host gets from a modern child, and what that is told.
 
 `$META` is the `_meta` of a modern request, `$FULL` that of a host which can be asked anything;
 `$DONE` is what completes a result, `$LISTED` what completes a cacheable one; `$PROBE` and `$HELLO`
@@ -41,8 +42,6 @@ import json
 import re
 from typing import Final, TypeAlias
 
-from mcp_types import InputRequiredResult
-from mcp_types.methods import validate_client_request, validate_server_result
 from msgspec import Raw
 
 from mcp_era_bridge.effects import EndChild, Ending, Finish, Keep, Remembered, StartChild
@@ -50,6 +49,13 @@ from mcp_era_bridge.joint import Joint
 from mcp_era_bridge.settings import Settings
 from mcp_era_modern.request_state import Seal
 from mcp_era_wire.dirty import LongLine
+from wire_models import (
+    check_legacy_push,
+    check_legacy_request,
+    check_legacy_result,
+    check_modern_line,
+    check_modern_result,
+)
 
 Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"
 
@@ -166,6 +172,12 @@ class Conversation:
         """Whether the child makes tasks of calls."""
         self._bridging = False
         """Whether we have shaken hands with the child ourselves: then two eras are at work."""
+        self._handshaken: str | None = None
+        """The version that we have agreed on with a legacy host whose child is modern."""
+        self._relayed = False
+        """Whether the child has answered the host's `initialize` itself."""
+        self._asked_here: dict[str, str] = {}
+        """The methods of the requests of such a host."""
 
     def play(self, script: str) -> None:
         """Plays a script to its end; raises AssertionError with both sides where they differ."""
@@ -193,7 +205,7 @@ class Conversation:
             text = self._with_states(text)
             wire = _raw_bytes(text) if direction == "!" else _wire_line(text)
             if side == "host":
-                self._note_request(wire)
+                self._note_request(_loads(wire))
                 self.joint.from_host([wire], wire.isascii(), self.now)
             else:
                 self._note_version(wire)
@@ -226,16 +238,22 @@ class Conversation:
             self.joint.passed(due)
         self.now = end
 
-    def _note_request(self, wire: bytes) -> None:
-        message = _loads(wire)
+    def _note_request(self, message: Json) -> None:
+        if isinstance(message, list):
+            for item in message:
+                self._note_request(item)
         if isinstance(message, dict) and "method" in message and "id" in message:
-            params = message.get("params")
-            if message["method"] == "initialize":
+            params, id = message.get("params"), json.dumps(message["id"])
+            if message["method"] == "initialize" and self._handshaken is None:
                 self._initialize = message["id"]
-            if isinstance(params, dict) and "_meta" in params:
-                self._asked[json.dumps(message["id"])] = str(message["method"])
+                self._relayed = False
+            if isinstance(params, dict) and _VERSION_KEY in json.dumps(params.get("_meta")):
+                self._asked[id] = str(message["method"])
+            else:
+                self._asked_here[id] = str(message["method"])
 
     def _note_version(self, wire: bytes) -> None:
+        self._relayed |= b'"protocolVersion"' in wire
         message = _loads(wire)
         result = message.get("result") if isinstance(message, dict) else None
         if isinstance(result, dict) and isinstance(result.get("protocolVersion"), str):
@@ -280,6 +298,9 @@ class Conversation:
         for effect in effects:
             side, _, text = effect.partition(" < ")
             message = _loads(text.encode()) if text else None
+            for each in message if isinstance(message, list) else [message]:
+                if isinstance(each, dict):
+                    self._validate_handshaken(side.rstrip("0123456789"), each)
             if not isinstance(message, dict):
                 continue
             side = side.rstrip("0123456789")
@@ -296,6 +317,27 @@ class Conversation:
                     check_modern_result(method, message["result"])
             if side == "child" and "method" in message and "id" in message:
                 check_legacy_request(message, self._version, self._has_tasks)
+
+    def _validate_handshaken(self, side: str, message: "dict[str, Json]") -> None:
+        """Both ends of a legacy host and a modern child, once they are joined."""
+        result, id = message.get("result"), json.dumps(message.get("id"))
+        is_ours = isinstance(result, dict) and "protocolVersion" in result and not self._relayed
+        is_ours = is_ours and not self._bridging
+        if side == "host" and is_ours and message["id"] == self._initialize:
+            assert isinstance(result, dict)
+            self._handshaken = str(result["protocolVersion"])
+            check_legacy_result("initialize", self._handshaken, result)
+        elif self._handshaken is None or id in self._asked:
+            return
+        elif side == "child" and message.get("method") == "initialize":
+            self._handshaken = None
+        elif side == "child":
+            check_modern_line(message)
+        elif side == "host" and "method" in message:
+            check_legacy_push(message, self._handshaken)
+        elif side == "host" and "result" in message:
+            method = self._asked_here.pop(id)
+            check_legacy_result(method, self._handshaken, result)
 
     def _check(self, event: str, expected: list[str], got: list[str]) -> None:
         wanted = sorted((_normal(line) for line in expected), key=_destination)
@@ -314,73 +356,7 @@ def play(
     return conversation
 
 
-def check_modern_result(method: str, result: Json) -> None:
-    """A result as 2026-07-28 wants it, and without what the wire models let pass."""
-    assert isinstance(result, dict)
-    if result.get("resultType") == "input_required":
-        assert method in ("tools/call", "prompts/get", "resources/read"), method
-        assert not {"ttlMs", "cacheScope"} & result.keys()
-        assert InputRequiredResult.model_validate(result).request_state
-        for question in _items(list(_object(result["inputRequests"]).values())):
-            assert question.keys() == {"method", "params"}, question
-            assert not {"task", "elicitationId", "_meta"} & _object(question["params"]).keys()
-        return
-    assert result.get("resultType") == "complete", result
-    cacheable = method.endswith("/list") or method in ("server/discover", "resources/read")
-    cacheable = cacheable or method == "resources/templates/list"
-    assert ("ttlMs" in result) is ("cacheScope" in result)
-    if cacheable:
-        assert type(result["ttlMs"]) is int and result["ttlMs"] >= 0
-        assert result["cacheScope"] in ("private", "public")
-    assert "task" not in result and result.get("nextCursor", "") is not None
-    for tool in _items(result.get("tools")):
-        assert "execution" not in tool, tool
-        schema = tool["inputSchema"]
-        assert isinstance(schema, dict) and "type" in schema, tool
-    if method in _KNOWN_METHODS:
-        validate_server_result(method, "2026-07-28", result)
-
-
-def check_legacy_request(message: "dict[str, Json]", version: str, has_tasks: bool = False) -> None:
-    """A request as a legacy client of `version` sends it: nothing of the modern era is in it. Only
-    to a child that has tasks may a call be one."""
-    method = str(message["method"])
-    assert type(message["id"]) is int
-    if method == "server/discover":
-        return
-    text = json.dumps(message)
-    for name in ("protocolVersion", "clientInfo", "clientCapabilities", "logLevel"):
-        assert f"io.modelcontextprotocol/{name}" not in text, text
-    params = message.get("params")
-    assert params is None or isinstance(params, dict)
-    for name in ("inputResponses", "requestState", *([] if has_tasks else ["task"])):
-        assert method not in _KNOWN_METHODS or name not in (params or {}), text
-    if method in _KNOWN_METHODS or method == "initialize":
-        validate_client_request(method, version, params)
-
-
-_KNOWN_METHODS = frozenset(
-    {
-        "server/discover",
-        "tools/list",
-        "tools/call",
-        "prompts/list",
-        "prompts/get",
-        "resources/list",
-        "resources/templates/list",
-        "resources/read",
-        "completion/complete",
-    }
-)
-
-
-def _object(value: Json) -> "dict[str, Json]":
-    assert isinstance(value, dict), value
-    return value
-
-
-def _items(value: Json) -> "list[dict[str, Json]]":
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+_VERSION_KEY: Final = "io.modelcontextprotocol/protocolVersion"
 
 
 def _logical_lines(script: str) -> list[str]:

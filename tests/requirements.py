@@ -104,14 +104,40 @@ MET: Final = {
     "S-130": "no tools in sampling without sampling.tools (sampling, Tools)",
     "S-131": "no includeContext without sampling.context (sampling, Capabilities)",
     "S-143": "the tasks of 2025-11-25 are neither advertised nor served (SEP-2663)",
+    "C-01": "the base protocol is spoken (basic)",
+    "C-02": "ids of ours are integers (basic, Requests)",
+    "C-03": "and never those of an open request (basic, Requests)",
+    "C-04": "a result of an unknown type is invalid (basic, ResultType)",
+    "C-05": "one without a type is complete (basic, ResultType)",
+    "C-06": "no meaning is read into -32000 to -32019 (basic, Error Codes)",
+    "C-07": "-32002 is taken for not found (basic, Error Codes; resources, Error Handling)",
+    "C-12": "_meta keys of the host are left as they are (basic, _meta)",
     "C-13": "every request of ours to a modern child has its envelope (basic, Per-request)",
     "C-14": "and says who asks (basic, Per-request)",
+    "C-17": "another version is tried, or the user told (versioning, Negotiation)",
     "C-19": "the era is remembered (versioning, Backward Compatibility)",
+    "C-20": "a request that nobody waits for is cancelled (cancellation)",
+    "C-21": "on stdio by notifications/cancelled with its id (cancellation; stdio)",
+    "C-22": "no request is cancelled that is not ours and open (cancellation, Behavior)",
+    "C-23": "answers to cancelled requests are ignored (cancellation, Behavior)",
+    "C-25": "cancellation and answer may cross (cancellation, Timing)",
+    "C-26": "all inputs are there before the retry (mrtr, Client)",
+    "C-27": "requestState goes back as it came, or not at all (mrtr, Client)",
+    "C-28": "a retry has an id of its own (mrtr, Client)",
+    "C-29": "answers and state go with no other request (mrtr, Client)",
+    "C-30": "progress tokens are unique among the active ones (progress, Progress Flow)",
+    "C-31": "progress is told to whom its token belongs (progress)",
+    "C-35": "the child gets nothing but messages, one a line, in UTF-8 (transports; stdio)",
     "C-38": "shutdown: stdin is closed, then waited, then terminated (stdio, Shutdown)",
     "C-39": "a server that ended is started again (stdio, Unexpected Termination)",
     "C-40": "the first thing asked is server/discover (stdio, Backward Compatibility)",
     "C-41": "the fall-back depends on no single code (stdio, Backward Compatibility)",
     "C-42": "a recognised modern error is no reason to fall back (versioning)",
+    "C-51": "elicitation is declared with every request (elicitation, Capabilities)",
+    "C-52": "an elicitation without a mode is a form (elicitation, Protocol Messages)",
+    "C-55": "sampling is declared, and its tools if they can be used (sampling, Capabilities)",
+    "C-57": "roots are declared with every request (roots)",
+    "C-59": "a task is taken for invalid, as none is asked for (SEP-2663)",
 }
 
 NOT_OURS: Final = {
@@ -165,7 +191,7 @@ NOT_OURS: Final = {
     "S-142": "the tasks extension is not offered",
     "S-144": "the tasks extension is not offered",
 }
-"""The requirements on a server that no test of ours can show, and why."""
+"""The requirements that no test of ours can show, and why."""
 
 SERVER_REQUIREMENTS: Final = 144
 """How many there are: S-01 to S-144."""

@@ -2,7 +2,8 @@
 
 import pytest
 
-from conversation import DISCOVERED, OPENED, check_legacy_request, check_modern_result, play
+from conversation import DISCOVERED, OPENED, play
+from wire_models import check_legacy_request, check_modern_result
 
 
 def test_a_missing_effect_fails_the_script() -> None:

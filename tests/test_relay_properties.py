@@ -1,6 +1,7 @@
 """Whenever the child of a legacy pair ends, nothing is lost, answered twice or mixed up."""
 
 import json
+from collections.abc import Mapping
 from typing import Final
 
 from hypothesis import settings
@@ -18,6 +19,16 @@ AGREED: Final = {"protocolVersion": "2025-11-25", "capabilities": CAPABILITIES}
 URIS: Final = ("a:", "b:", "c:")
 
 
+def _is_ours(id: object) -> bool:
+    return isinstance(id, int) and id >= FIRST_ID
+
+
+def _uri(message: dict[str, Json]) -> str:
+    params = message["params"]
+    assert isinstance(params, dict)
+    return str(params["uri"])
+
+
 class LegacyPair(RuleBasedStateMachine):
     """The host and the child of the model; the joint between them is the real one."""
 
@@ -26,12 +37,12 @@ class LegacyPair(RuleBasedStateMachine):
         self.joint = Joint(Settings(), FIRST_ID, Raw(b'{"name":"b","version":"0"}'), SEAL)
         self.now = 0.0
         self.next_id = 1
-        self.owed: dict[Json, dict[str, Json]] = {}
+        self.owed: dict[object, dict[str, Json]] = {}
         """The requests of the host that are not answered."""
         self.watched: set[str] = set()
         """What the host believes to be subscribed to."""
         self.running = False
-        self.at_child: dict[Json, dict[str, Json]] = {}
+        self.at_child: dict[object, dict[str, Json]] = {}
         """The requests that the present process has not answered."""
         self.subscribed: set[str] = set()
         """What the present process is subscribed to."""
@@ -40,7 +51,7 @@ class LegacyPair(RuleBasedStateMachine):
         self.asked: set[int] = set()
         """The questions of the present process that are not answered."""
         self.next_question = 0
-        self.at_host: dict[Json, tuple[int, int]] = {}
+        self.at_host: dict[object, tuple[int, int]] = {}
         """The questions at the host: the process and the id that it gave."""
         self.process = 1
 
@@ -98,20 +109,19 @@ class LegacyPair(RuleBasedStateMachine):
         id = data.draw(st.sampled_from(sorted(self.at_child, key=str)))
         self.answer(id, succeeds or self.at_child[id]["method"] == "initialize")
 
-    def answer(self, id: Json, succeeds: bool = True) -> None:
+    def answer(self, id: object, succeeds: bool = True) -> None:
         asked = self.at_child.pop(id)
-        method, params = str(asked["method"]), asked["params"]
+        method = asked["method"]
         if not succeeds:
             self.child_says({"id": id, "error": {"code": -32602, "message": "no"}})
             return
-        assert isinstance(params, dict)
         if method == "resources/subscribe":
-            self.subscribed.add(str(params["uri"]))
+            self.subscribed.add(_uri(asked))
         elif method == "resources/unsubscribe":
-            self.subscribed.discard(str(params["uri"]))
+            self.subscribed.discard(_uri(asked))
         elif method == "initialize":
             self.ready = True
-        result: Json = AGREED if method == "initialize" else {}  # type: ignore[assignment]
+        result = AGREED if method == "initialize" else {}
         self.child_says({"id": id, "result": result})
 
     @precondition(lambda self: self.running and self.ready)
@@ -145,11 +155,11 @@ class LegacyPair(RuleBasedStateMachine):
 
     # What comes out ------------------------------------------------------------------------------
 
-    def host_says(self, message: dict[str, Json]) -> None:
+    def host_says(self, message: Mapping[str, object]) -> None:
         self.joint.from_host([json.dumps({"jsonrpc": "2.0", **message}).encode()], True, self.now)
         self.carry()
 
-    def child_says(self, message: dict[str, Json]) -> None:
+    def child_says(self, message: Mapping[str, object]) -> None:
         line = json.dumps({"jsonrpc": "2.0", **message}).encode()
         self.joint.from_child(self.process, [line], True, self.now)
         self.carry()
@@ -205,20 +215,16 @@ class LegacyPair(RuleBasedStateMachine):
         elif method is None and id != 0:
             asked = self.owed.pop(id)
             if "result" in message and asked["method"] != "tools/call":
-                params = asked["params"]
-                assert isinstance(params, dict)
                 held = asked["method"] == "resources/subscribe"
-                (self.watched.add if held else self.watched.discard)(str(params["uri"]))
+                (self.watched.add if held else self.watched.discard)(_uri(asked))
 
     @invariant()
     def the_child_is_told_of_no_more_than_the_host_believes(self) -> None:
-        own = [m for id, m in self.at_child.items() if isinstance(id, int) and id >= FIRST_ID]
-        told = {str(m["params"]["uri"]) for m in own if m["method"] == "resources/subscribe"}  # type: ignore[index,call-overload]
+        own = [m for id, m in self.at_child.items() if _is_ours(id)]
+        told = {_uri(m) for m in own if m["method"] == "resources/subscribe"}
         assert self.subscribed | told <= self.watched
-        if self.ready and not any(m["method"] == "initialize" for m in own):
-            assert {id for id in self.owed} == {
-                id for id in self.at_child if isinstance(id, int) and id < FIRST_ID
-            }
+        if self.ready and all(m["method"] != "initialize" for m in own):
+            assert self.owed.keys() == {id for id in self.at_child if not _is_ours(id)}
 
     def teardown(self) -> None:
         self.time_passes(60)

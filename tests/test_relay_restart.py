@@ -591,19 +591,45 @@ def test_a_capability_is_compared_to_its_last_part() -> None:
     )
 
 
+CAN = f'"supportedVersions":["2026-07-28"],"capabilities":{CAPABILITIES}'
+ENVELOPE = PROBE[PROBE.index('"_meta"') : PROBE.rindex("}}")].replace("\n", "")
+
+
+def test_a_server_that_has_become_modern_goes_on_with_the_session() -> None:
+    play(
+        PAIR,
+        crash(),
+        call(1),
+        REFUSAL + PROBE,
+        f"""
+child > {{"id":1001,"result":{{{CAN}}}}}
+child < {{"id":1002,"method":"subscriptions/listen","params":{{{ENVELOPE},"notifications":{{
+         "toolsListChanged":true,"resourcesListChanged":true}}}}}}
+child < {{"id":1003,"method":"tools/call","params":{{{ENVELOPE}}}}}
+child > {{"method":"notifications/subscriptions/acknowledged","params":{{"notifications":{{
+         "toolsListChanged":true}},"_meta":{{"io.modelcontextprotocol/subscriptionId":1002}}}}}}
+host  < {{"method":"notifications/tools/list_changed"}}
+child > {{"id":1003,"result":{{"resultType":"complete","content":[]}}}}
+host  < {{"id":1,"result":{{"content":[]}}}}
+""",
+    )
+
+
+def test_a_server_that_has_become_modern_and_offers_less_ends_the_session() -> None:
+    answer = '"result":{"supportedVersions":["2026-07-28"],"capabilities":{}}'
+    play(PAIR, crash(), call(1), REFUSAL + PROBE, f'child > {{"id":1001,{answer}}}' + OFFERS_LESS)
+
+
 @pytest.mark.parametrize(
     "answer",
     [
-        '"result":{"supportedVersions":["2026-07-28"],"capabilities":{}}',
-        '"error":{"code":-32022,"message":"no","data":{"supported":["2026-07-28"]}}',
-        '"error":{"code":-32021,"message":"no","data":{"requiredCapabilities":{"sampling":{}}}}',
+        '{"code":-32022,"message":"no","data":{"supported":["2026-07-28"]}}',
+        '{"code":-32021,"message":"no","data":{"requiredCapabilities":{"sampling":{}}}}',
     ],
 )
-def test_a_server_that_has_become_modern_ends_the_session(answer: str) -> None:
-    modern = CHANGED.replace(
-        "$WHAT", "speaks only 2026-07-28 now, so the session cannot go on: start the host anew"
-    )
-    play(PAIR, crash(), call(1), REFUSAL + PROBE, f'child > {{"id":1001,{answer}}}' + modern)
+def test_a_server_that_is_modern_and_does_not_say_what_it_is_has_no_session(answer: str) -> None:
+    refused = f'child > {{"id":1001,"error":{answer}}}' + REFUSED + "end 2"
+    play(PAIR, crash(), call(1), REFUSAL + PROBE, refused)
 
 
 # What the next process says before its answer ----------------------------------------------------

@@ -7,7 +7,7 @@ either era's wire format (legacy/, modern/), the search for the child's era (inq
 """
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, Self
 
 from msgspec import UNSET, Raw
 
@@ -31,8 +31,8 @@ from mcp_era_bridge.refusals import (
 )
 from mcp_era_bridge.relayed import Relayed
 from mcp_era_bridge.settings import Settings
-from mcp_era_bridge.waiting import Waiting
 from mcp_era_legacy.face import BATCHES_IN, LegacyFace
+from mcp_era_legacy.host_session import HostSession
 from mcp_era_modern.call_lines import Envelope
 from mcp_era_modern.peer import ModernPeer
 from mcp_era_wire import methods
@@ -71,9 +71,10 @@ _ROOTS: Final = Raw(b'{"roots":{}}')
 
 
 class Handshaken:
-    """One legacy host, which opened with `initialize`, and one modern server.
+    """One legacy host, which opened with `initialize` (its params), and one modern server.
 
-    `relayed` is there if the host has spoken the modern era too.
+    `name` makes the ids of questions unlike any other's. `relayed` is there if the host has spoken
+    the modern era too.
     """
 
     def __init__(
@@ -81,21 +82,18 @@ class Handshaken:
         out: Outbox,
         own: OwnRequests,
         settings: Settings,
-        initialize: Waiting,
+        initialize: Raw,
         name: str,
         relayed: Relayed | None = None,
     ) -> None:
         self._out = out
         self._own = own
         self._settings = settings
-        self._initialize = initialize
         self.relayed = relayed
-        self.face = LegacyFace(
-            out.to_host, out.host_breaks, initialize.message.params, name, settings.most_uris
-        )
+        self.face = LegacyFace(out.to_host, out.host_breaks, initialize, name, settings.most_uris)
+        self.initialize_id: Id | None = None
+        """The id of the host's `initialize`, if the present process has been sent it."""
         self._open: Open = {}
-        self._held: list[Call] = []
-        """Calls that wait for a process."""
         self._peer: ModernPeer | None = None
         self.stalled = False
         """Whether the child takes nothing of what it is told."""
@@ -117,12 +115,26 @@ class Handshaken:
         """Whether there is a process that the host is joined to."""
         return self._peer is not None
 
+    @classmethod
+    def of(
+        cls, out: Outbox, own: OwnRequests, settings: Settings, session: HostSession, name: str
+    ) -> Self:
+        """One whose host has been served by another process before."""
+        handshaken = cls(out, own, settings, session.initialize, name)
+        handshaken.face.take_up(session)
+        return handshaken
+
+    @property
+    def session(self) -> HostSession:
+        """What the next process has to go by."""
+        return self.face.session
+
     # The child's process -------------------------------------------------------------------------
 
-    def welcome(self, discovered: Raw, now: float) -> None:
+    def welcome(self, id: Id, discovered: Raw, now: float) -> None:
         """The child has said what it is: the host's `initialize` is answered."""
-        assert self._initialize.id is not None
-        self.face.welcome(self._initialize.id, discovered, self._settings.server_name)
+        self.initialize_id = id
+        self.face.welcome(id, discovered, self._settings.server_name)
         self.adopt(discovered, now)
 
     def adopt(self, discovered: Raw, now: float) -> None:
@@ -144,34 +156,31 @@ class Handshaken:
             peer.listening.open(now, again=True)
         if self.face.uris:
             peer.listening.resume(self.face.uris, now)
-        for uri in self.face.subscribing:
-            peer.watch(uri, now)
-        held, self._held = self._held, []
-        for call in held:
-            peer.begin(call, now)
         self.settle(now)
 
     def lost(self, refusal: Refusal) -> None:
         """The process is gone: what is open there fails."""
+        self.initialize_id = None
         peer, self._peer = self._peer, None
         if peer is not None:
             lost = peer.lost()
             self._child_events(peer)
             self._fail(lost, refusal)
-        if self.relayed is not None:
-            self.relayed.lost(refusal)
-
-    def give_up(self, refusal: Refusal) -> None:
-        """No other process has come about: what waits for one fails."""
-        held, self._held = self._held, []
-        self._fail(held, refusal)
         for id in self.face.fail_subscriptions(refusal):
             del self._open[id]
+        if self.relayed is not None:
+            self.relayed.lost(refusal)
 
     def _fail(self, calls: Sequence[Call], refusal: Refusal) -> None:
         for call in calls:
             if self._open.pop(call.id, None) is call:
                 self.face.fail(call, refusal.error)
+
+    def is_disowned_by(self, message: Message) -> bool:
+        """Whether the child answers the host's `initialize` with a session: it was slow, and has
+        been taken for modern meanwhile."""
+        asked = self.initialize_id
+        return asked is not None and message.id == asked and not message.is_failure
 
     # From the host -------------------------------------------------------------------------------
 
@@ -211,6 +220,8 @@ class Handshaken:
 
     def message_from_host(self, line: bytes, message: Message, now: float) -> None:
         """As from_host, for a message that has been read."""
+        peer = self._peer
+        assert peer is not None, "while there is no child the host is not heard here"
         id = message.id
         method = message.method
         if method is UNSET:
@@ -221,10 +232,10 @@ class Handshaken:
         elif _ENVELOPE_MARK in line and has_envelope(message):
             self._modern_request(line, id)
         else:
-            self._request(id, message, now)
+            self._request(peer, id, message, now)
         self.settle(now)
 
-    def _request(self, id: Id, message: Message, now: float) -> None:
+    def _request(self, peer: ModernPeer, id: Id, message: Message, now: float) -> None:
         face = self.face
         face.batches.add(id)
         if id in self._open or (self.relayed is not None and self.relayed.has(id)):
@@ -237,10 +248,7 @@ class Handshaken:
         call = face.request(id, message)
         if call is not None:
             self._open[id] = call
-            if self._peer is not None:
-                self._peer.begin(call, now)
-            else:
-                self._held.append(call)
+            peer.begin(call, now)
         elif face.is_subscribing(id):
             self._open[id] = None
 
@@ -292,9 +300,7 @@ class Handshaken:
         call = self._open.pop(id)
         if self.face.cancel(id) or call is None:
             return
-        if call in self._held:
-            self._held.remove(call)
-        elif self._peer is not None:
+        if self._peer is not None:
             reason = None if cancelled.reason is UNSET else cancelled.reason
             self._peer.cancel(call, reason, now)
         self.face.questions.forget(call)

@@ -21,7 +21,7 @@ from mcp_era_bridge.open_requests import Open
 from mcp_era_bridge.opening import Opening, Verdict
 from mcp_era_bridge.own_requests import OwnRequests
 from mcp_era_bridge.relayed import Relayed
-from mcp_era_bridge.resumption import BecameModern, Changed, Resumed, Resumption
+from mcp_era_bridge.resumption import Changed, IsModern, Resumed, Resumption
 from mcp_era_bridge.settings import Settings
 from mcp_era_bridge.succession import Outcome, Succeeded, Succession
 from mcp_era_bridge.waiting import Waiting
@@ -180,7 +180,7 @@ class Joint:
         process = self._life.number
         if self._resumption.lasts:
             items = self._resumption.from_child(line, ascii, now)
-            self._go_on_if_resumed()
+            self._go_on_if_resumed(now)
         else:
             items = self._opening.from_child(line, ascii, now)
         for item in items:
@@ -191,11 +191,22 @@ class Joint:
         """Responses that answer no request of the host: perhaps one of the bridge's own."""
         number = self._life.number
         for stray in strays:
+            if self._handshaken is not None and self._handshaken.is_disowned_by(stray):
+                self._ask_again(self._handshaken, now)
+                return
             if not self._resumption.took(stray):
                 self._opening.stray(stray, now)
         if number != self._life.number:
             self._part(refusals.ERA_CHANGED, now)
         self._settle_if_due(now)
+
+    def _ask_again(self, handshaken: Handshaken, now: float) -> None:
+        """The child has opened a session after all, so it takes no modern requests from now on
+        (design D2)."""
+        handshaken.lost(refusals.ERA_CHANGED)
+        self._resumption.take_up(
+            handshaken.session, refusals.ERA_CHANGED, now, again=True, probes_first=False
+        )
 
     def _line_from_successor(self, line: bytes, ascii: bool, now: float) -> None:
         self._succession_ended(self._succession.from_child(line, ascii, now), now)
@@ -415,11 +426,12 @@ class Joint:
         """The host has opened with a handshake that the child knows nothing of."""
         discovered, initialize = verdict.settled.discovered, verdict.initialize
         assert discovered is not None and initialize is not None
+        assert initialize.id is not None
         handshaken = self._handshaken = Handshaken(
-            self.out, self._own, self._settings, initialize, self._name
+            self.out, self._own, self._settings, initialize.message.params, self._name
         )
         self._see_stall()
-        handshaken.welcome(discovered, now)
+        handshaken.welcome(initialize.id, discovered, now)
         for waiting in verdict.waiting:
             handshaken.message_from_host(waiting.line, waiting.message, now)
 
@@ -436,20 +448,34 @@ class Joint:
         self._opening.initialize_after_all(waiting, now)
         self._settle_if_due(now)
 
-    def _go_on_if_resumed(self) -> None:
+    def _go_on_if_resumed(self, now: float) -> None:
         """A legacy session has found its next process, or there is none for it."""
         outcome, self._resumption.outcome = self._resumption.outcome, None
         match outcome:
             case Resumed():
+                self._handshaken = None
                 self._relayed = self._resumption.relayed
                 self._see_stall()
                 self._resumption.catch_up()
             case Changed(lacking):
                 self._end_session(refusals.SESSION_CHANGED, lacking=lacking)
-            case BecameModern():
-                self._end_session(refusals.NOT_LEGACY_ANY_MORE)
+            case IsModern(discovered):
+                self._resume_handshaken(discovered, now)
             case None:
                 pass
+
+    def _resume_handshaken(self, discovered: Raw, now: float) -> None:
+        """The session goes on with a process that knows nothing of sessions."""
+        handshaken = self._handshaken
+        if handshaken is None:
+            handshaken = self._handshaken = Handshaken.of(
+                self.out, self._own, self._settings, self._resumption.session, self._name
+            )
+        lines = self._resumption.rest()
+        self._see_stall()
+        handshaken.adopt(discovered, now)
+        for line in lines:
+            handshaken.from_host(line, line.isascii(), now)
 
     def _end_session(self, refusal: Refusal, **details: object) -> None:
         self.out.note(Severity.ERROR, refusal.message, **details)
@@ -468,13 +494,14 @@ class Joint:
         self._sessions.lost(self.process, refusal, now)
         self._bridged = None
         relayed, self._relayed = self._relayed, None
-        if self._handshaken is not None:
-            self._handshaken.lost(refusal)
-            self._handshaken.give_up(refusal)
         self._opening.lost(refusal)
+        again = exit_code is not None and self._closing is None
+        if self._handshaken is not None and self._handshaken.has_child:
+            self._handshaken.lost(refusal)
+            self._resumption.take_up(self._handshaken.session, refusal, now, again=again)
+        elif self._resumption.lasts:
+            self._resumption.lost(refusal, now, again=again)
         if self._resumption.lasts:
-            crashed = exit_code is not None
-            self._resumption.lost(refusal, now, again=crashed and self._closing is None)
             if self._closing is not None and exit_code is not None:
                 self.finish(exit_code)
         elif relayed is not None:

@@ -39,11 +39,6 @@ SESSION_CHANGED: Final = _internal(
     "The server was started again and does not offer any more what the session was opened with",
     "session_changed",
 )
-NOT_LEGACY_ANY_MORE: Final = _internal(
-    "The server was started again and speaks only 2026-07-28 now, "
-    "so the session cannot go on: start the host anew",
-    "session_changed",
-)
 
 
 def too_many_requests(most: int) -> Refusal:

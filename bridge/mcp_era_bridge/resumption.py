@@ -25,8 +25,9 @@ from mcp_era_bridge.waiting import Waiting
 from mcp_era_bridge.waiting_lines import WaitingLines
 from mcp_era_legacy.handshake import Refused, read_initialize_answer, read_initialize_request
 from mcp_era_legacy.host_session import HostSession
-from mcp_era_modern.discover import Modern, Needs, probe_params, read_probe_answer
-from mcp_era_modern.discover import Refused as ProbeRefused
+from mcp_era_legacy.initialize_result import initialize_result
+from mcp_era_modern.discover import Modern, probe_params, read_probe_answer
+from mcp_era_modern.peer import no_common_version
 from mcp_era_modern.request_meta import RequestMeta
 from mcp_era_wire import methods
 from mcp_era_wire.dirty import Batch, Blank, Broken, LongLine, Noise, message_part
@@ -56,14 +57,13 @@ class Changed(msgspec.Struct, frozen=True):
     lacking: list[str]
 
 
-class BecameModern(msgspec.Struct, frozen=True):
-    """The process does not know `initialize` any more and is modern. `discovered` is the result of
-    its answer to `server/discover`, if that was one."""
+class IsModern(msgspec.Struct, frozen=True):
+    """The process is modern. `discovered` is the result of its answer to `server/discover`."""
 
-    discovered: Raw | None
+    discovered: Raw
 
 
-Outcome: TypeAlias = Resumed | Changed | BecameModern
+Outcome: TypeAlias = Resumed | Changed | IsModern
 
 
 class _State(enum.Enum):
@@ -78,7 +78,7 @@ class _State(enum.Enum):
     OVERDUE = enum.auto()
     """It is out and nobody waits for its answer any more."""
     PROBING = enum.auto()
-    """It was refused, and the process is asked whether it is modern."""
+    """`server/discover` is out: the process is asked whether it is modern."""
 
 
 class Resumption:
@@ -99,6 +99,14 @@ class Resumption:
         """Whether the process has written anything."""
         self._told: dict[int, str | None] = {}
         """The requests that tell a process of the session, and the URI each subscribes to."""
+        self._was_modern = False
+        """Whether a process with the session has been modern."""
+        self._probes_first = False
+        """Whether the next process is asked for its modern era first."""
+        self._asked: set[str] = set()
+        """What the present process has been asked."""
+        self._discovered: Raw | None = None
+        """Its late answer to `server/discover`."""
         self._refusal: Refusal | None = None
         """Why there is no child, or why the process has no session for us."""
         self._due: float | None = None
@@ -109,16 +117,53 @@ class Resumption:
         """The child has answered the host's `initialize`: from now on the pair is relayed. The
         answer is the first thing that is."""
         assert isinstance(initialize.id, int | str)
-        relayed = self._relayed = Relayed(
+        relayed = self._relay()
+        self._state = _State.SERVED
+        self._probes_first = False
+        relayed.note(initialize.id, methods.INITIALIZE, initialize.line)
+        return relayed
+
+    def _relay(self) -> Relayed:
+        self._relayed = Relayed(
             self._out,
             self._own,
             self._settings.most_open,
             self._session,
             self._settings.most_questions,
         )
-        self._state = _State.SERVED
-        relayed.note(initialize.id, methods.INITIALIZE, initialize.line)
-        return relayed
+        return self._relayed
+
+    def take_up(
+        self,
+        session: HostSession,
+        refusal: Refusal,
+        now: float,
+        *,
+        again: bool,
+        probes_first: bool = True,
+    ) -> None:
+        """A modern child, of which the host knew no more than `session`, is gone; see `lost`.
+
+        `probes_first` tells that the next process is likely to be modern, too.
+        """
+        self._session = session
+        self._relay()
+        self._was_modern = True
+        self._probes_first = probes_first
+        self._go_on(refusal, now, again=again)
+
+    @property
+    def session(self) -> HostSession:
+        """What the host knows of it."""
+        return self._session
+
+    def rest(self) -> list[bytes]:
+        """Somebody else has the session from now on. Returned is what the host has said
+        meanwhile."""
+        self._state = _State.UNUSED
+        self._due = None
+        self._held.clear()
+        return self._waiting.empty()
 
     @property
     def relayed(self) -> Relayed | None:
@@ -229,6 +274,12 @@ class Resumption:
         if self.relayed is not None:
             self.relayed.lost(refusal)
             self._session.lost()
+        elif again and self._was_modern and self._settings.era is None:
+            # It may have ended because of what it was asked.
+            self._probes_first = not self._probes_first
+        self._go_on(refusal, now, again=again)
+
+    def _go_on(self, refusal: Refusal, now: float, *, again: bool) -> None:
         self._forget_process()
         self._state = _State.ABSENT
         self._refusal = refusal
@@ -241,14 +292,40 @@ class Resumption:
         self._own.forget()
         self._told.clear()
         self._held.clear()
+        self._asked.clear()
+        self._discovered = None
         self._heard = False
         self._due = None
 
     def _start(self, now: float) -> None:
         self._forget_process()
         self._life.restart(now)
+        if self._probes_first:
+            self._probe(now)
+        else:
+            self._initialize(now)
+
+    def _initialize(self, now: float) -> None:
         self._state = _State.HANDSHAKING
+        self._due = self._patience(now)
+        self._asked.add(methods.INITIALIZE)
         self._ask(methods.INITIALIZE, bytes(self._session.initialize))
+
+    def _probe(self, now: float) -> None:
+        self._state = _State.PROBING
+        self._due = self._patience(now)
+        self._asked.add(methods.DISCOVER)
+        client = read_initialize_request(self._session.initialize)
+        meta = RequestMeta(capabilities=client.capabilities, client_info=client.info)
+        self._ask(methods.DISCOVER, probe_params(meta))
+
+    def _patience(self, now: float) -> float | None:
+        """When silence says something; a process that has not been started has time."""
+        if self._life.presence is not Presence.RUNNING:
+            return None
+        may_be_legacy = self._state is _State.PROBING and self._settings.era is not Era.MODERN
+        settings = self._settings
+        return now + (settings.probe_timeout if may_be_legacy else settings.initialize_timeout)
 
     def _ask(self, method: str, params: bytes) -> int:
         id = self._own.add(method)
@@ -257,8 +334,8 @@ class Resumption:
 
     def child_started(self, now: float) -> None:
         """The process runs: only now can it hear what it was asked."""
-        if self._state is _State.HANDSHAKING:
-            self._due = now + self._settings.initialize_timeout
+        if self._state in (_State.HANDSHAKING, _State.PROBING):
+            self._due = self._patience(now)
 
     def passed(self, now: float) -> None:
         """Time went by."""
@@ -266,7 +343,7 @@ class Resumption:
             return
         self._due = None
         if self._state is _State.PROBING:
-            self._give_up(now)
+            self._is_not_modern(now)
         else:
             self._state = _State.OVERDUE
             self._refusal = refusals.initialize_timeout(self._settings.initialize_timeout)
@@ -333,28 +410,47 @@ class Resumption:
         answer = read_initialize_answer(ABSENT, message.error)
         assert isinstance(answer, Refused)
         self._refusal = refusals.no_session("initialize_failed", answer.error)
-        if self._settings.era is Era.LEGACY:
+        if self._discovered is not None:
+            self._is_modern(self._discovered)
+        elif self._settings.era is Era.LEGACY or methods.DISCOVER in self._asked:
             self._give_up(now)
-            return
-        self._state = _State.PROBING
-        self._due = now + self._settings.probe_timeout
-        client = read_initialize_request(self._session.initialize)
-        meta = RequestMeta(capabilities=client.capabilities, client_info=client.info)
-        self._ask(methods.DISCOVER, probe_params(meta))
+        else:
+            self._probe(now)
 
     def _probe_answered(self, message: Message, now: float) -> None:
         result = ABSENT if message.is_failure else message.result
-        if isinstance(read_probe_answer(result, message.error), Modern | Needs | ProbeRefused):
-            self._due = None
-            self.outcome = BecameModern(result if result is not ABSENT else None)
-        else:
+        answer = read_probe_answer(result, message.error)
+        if isinstance(answer, Modern) and answer.common is not None and result is not ABSENT:
+            if self._state is _State.PROBING:
+                self._is_modern(result)
+            else:
+                # The answer to `initialize` decides, if there is one.
+                self._discovered = result
+        elif self._state is _State.PROBING:
+            if isinstance(answer, Modern) and answer.versions:
+                self._refusal = no_common_version(list(answer.versions))
+            self._is_not_modern(now)
+
+    def _is_modern(self, discovered: Raw) -> None:
+        assert self._session.version is not None
+        self._due = None
+        result = initialize_result(discovered, self._session.version, self._settings.server_name)
+        lacking = self._session.lacks(Raw(result))
+        self.outcome = Changed(lacking) if lacking else IsModern(discovered)
+
+    def _is_not_modern(self, now: float) -> None:
+        if methods.INITIALIZE in self._asked or self._settings.era is Era.MODERN:
+            self._refusal = self._refusal or refusals.no_session("discover_failed", None)
             self._give_up(now)
+        else:
+            self._initialize(now)
 
     # How it goes on ------------------------------------------------------------------------------
 
     def _resume(self) -> None:
         """The process is told of the session, the host that things may have changed."""
         session = self._session
+        self._probes_first = False
         self._state = _State.SERVED
         self._due = None
         if session.initialized:

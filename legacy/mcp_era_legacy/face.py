@@ -16,6 +16,7 @@ from mcp_era_legacy.batches import Batches
 from mcp_era_legacy.errors import error_for_host
 from mcp_era_legacy.handshake import read_initialize_request
 from mcp_era_legacy.host_questions import HostQuestions
+from mcp_era_legacy.host_session import HostSession
 from mcp_era_legacy.initialize_result import agreed_version, initialize_result
 from mcp_era_legacy.results import Fitter
 from mcp_era_wire import codes, methods
@@ -40,7 +41,7 @@ from mcp_era_wire.events import (
     WatchClosed,
     WatchOpened,
 )
-from mcp_era_wire.levels import SEVERITY
+from mcp_era_wire.levels import LOG_LEVELS, SEVERITY
 from mcp_era_wire.members import Members, members_of, open_object, string_of
 from mcp_era_wire.notices import LOG_HEAD, PROGRESS_HEAD, with_token
 from mcp_era_wire.refusal import Refusal, bridge_error
@@ -121,6 +122,8 @@ class LegacyFace:
         self.events: list[HostEvent] = []
         self.version = agreed_version(string_of((members_of(params) or {}).get("protocolVersion")))
         self.client = read_initialize_request(params)
+        self._session = HostSession()
+        self._session.initialize = params
         self.initialized = False
         """Whether the host has sent `notifications/initialized`."""
         self.level = NO_LEVEL
@@ -136,7 +139,26 @@ class LegacyFace:
     def welcome(self, id: Id, discovered: Raw, fallback_name: str) -> None:
         """Answers `initialize` with what a modern child says of itself."""
         result = initialize_result(discovered, self.version, fallback_name)
+        self._session.agreed(Raw(result))
         self._to_host.append(result_line(id, result))
+
+    def take_up(self, session: HostSession) -> None:
+        """The host has been served by another process before, and knows it as `session`."""
+        self._session = session
+        self.initialized = session.initialized
+        level = string_of((members_of(session.level) or {}).get("level"))
+        self.level = SEVERITY.get(level or "", NO_LEVEL)
+        self.uris = dict.fromkeys(session.subscriptions)
+
+    @property
+    def session(self) -> HostSession:
+        """What another process would have to be told of the host."""
+        session = self._session
+        session.initialized = self.initialized
+        if self.level != NO_LEVEL:
+            session.level = Raw(encode({"level": LOG_LEVELS[self.level]}))
+        session.subscriptions = {uri: Raw(encode({"uri": uri})) for uri in self.uris}
+        return session
 
     # From the host -------------------------------------------------------------------------------
 
@@ -259,7 +281,7 @@ class LegacyFace:
     def fail(self, call: Call, error: Raw) -> None:
         """The child answered `call` with an error."""
         if call.asked:
-            self.questions.call_over(call)
+            self.questions.forget(call)
         self._break(call)
         fitted = bytes(error_for_host(call.method, call.params.get("uri"), error))
         line = b'{"jsonrpc":"2.0","id":%b,"error":%b}\n' % (encode_id(call.id), fitted)

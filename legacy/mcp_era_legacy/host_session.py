@@ -113,7 +113,7 @@ class HostSession:
         match asked:
             case _Asked(methods.INITIALIZE, params):
                 self.initialize = params
-                self.version, self.capabilities = _agreed(result)
+                self.agreed(result)
             case _Asked(methods.SET_LEVEL, params):
                 self.level = params
             case _Asked(methods.RESOURCES_SUBSCRIBE, params, str() as uri):
@@ -122,6 +122,10 @@ class HostSession:
                 self.unsubscribe(uri)
             case _:
                 pass
+
+    def agreed(self, result: Raw) -> None:
+        """The host is given this InitializeResult."""
+        self.version, self.capabilities = _agreed(result)
 
     def withdrawn(self, id: object) -> None:
         """The host takes such a request back, or its answer is lost."""

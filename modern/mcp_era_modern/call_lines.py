@@ -34,6 +34,7 @@ class Envelope:
     """
 
     def __init__(self, client_info: Raw | None, capabilities: Raw) -> None:
+        self.capabilities = capabilities
         members: dict[str, object] = {PROTOCOL_VERSION_KEY: NEWEST_MODERN}
         if client_info is not None:
             members[CLIENT_INFO_KEY] = client_info

@@ -217,7 +217,9 @@ class Listening:
         steady = stream.acknowledged and now - stream.since >= _STEADY
         if stream is self._base:
             self._base = None
-            if not refused:
+            if refused and stream.again:
+                self._tell_of_lists(frozenset(self._flags))
+            elif not refused:
                 self._base_wait = _longer(0.0 if steady else self._base_wait)
                 self._base_due = now + self._base_wait
             return

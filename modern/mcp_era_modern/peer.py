@@ -213,7 +213,7 @@ class ModernPeer:
         call.asked = True
         rounds = self._rounds.get(call)
         if rounds is None:
-            rounds = self._rounds[call] = Rounds(call)
+            rounds = self._rounds[call] = Rounds(call, self._envelope.capabilities)
         asked = rounds.begin(result, self._most_questions, self._patience, now)
         if isinstance(asked, Refusal):
             rounds.open = {}

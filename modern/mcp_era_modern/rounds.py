@@ -29,10 +29,12 @@ _CANCELLED: Final = Raw(b'{"action":"cancel"}')
 
 
 class Rounds(msgspec.Struct, eq=False):
-    """One call with questions. `open` are those that the host has not answered, by their key in
-    `inputRequests`; `answers` are there for the next leg. Times are in seconds."""
+    """One call with questions. `capabilities` are those that the child was told of. `open` are the
+    questions that the host has not answered, by their key in `inputRequests`; `answers` are there
+    for the next leg. Times are in seconds."""
 
     call: Call
+    capabilities: Raw
     count: int = 0
     state: Raw | None = None
     open: dict[str, Question] = {}
@@ -111,7 +113,7 @@ class Rounds(msgspec.Struct, eq=False):
         if params is not ABSENT and not is_object(params):
             return _broken(f"The server's {method} has no params", "invalid_result")
         required = required_for(method, params)
-        if not covers(self.call.capabilities, required):
+        if not covers(self.capabilities, required):
             what = ".".join([*required, *next(iter(required.values()))])
             return _broken(
                 f"The server asked for {what}, which the host has not declared", "not_declared"
