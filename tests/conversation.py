@@ -329,6 +329,8 @@ class Conversation:
             check_legacy_result("initialize", self._handshaken, result)
         elif self._handshaken is None or id in self._asked:
             return
+        elif side == "host" and "subscriptionId" in json.dumps(message.get("params")):
+            return  # of a stream that the host has opened itself
         elif side == "child" and message.get("method") == "initialize":
             self._handshaken = None
         elif side == "child":
@@ -336,7 +338,7 @@ class Conversation:
         elif side == "host" and "method" in message:
             check_legacy_push(message, self._handshaken)
         elif side == "host" and "result" in message:
-            method = self._asked_here.pop(id)
+            method = self._asked_here.pop(id, "")
             check_legacy_result(method, self._handshaken, result)
 
     def _check(self, event: str, expected: list[str], got: list[str]) -> None:

@@ -321,12 +321,18 @@ server > {"id":2,"error":{"code":-32602,"message":"Gone"}}
         + """
 host   > {"id":1,"method":"tools/call","params":{"name":"t",$FULL}}
 server > {"id":1,"error":{"code":-32021,"message":"No","data":{"requiredCapabilities":{"x/y":{}}}}}
-host   < {"id":1,"error":{"code":-32603,"message":"No","data":{"code":-32021,
-         "data":{"requiredCapabilities":{"x/y":{}}}}}}
+""",
+    ),
+    Feature(
+        "other codes from -32099 to -32020",
+        _OPEN
+        + """
+host   > {"id":1,"method":"tools/call","params":{"name":"t",$FULL}}
+server > {"id":1,"error":{"code":-32050,"message":"No","data":[1.50]}}
+host   < {"id":1,"error":{"code":-32603,"message":"No","data":{"code":-32050,"data":[1.50]}}}
 """,
         "-32603 comes instead, with code and data inside",
-        "2026-07-28 basic (Error Codes): a code of "
-        "this range has no such meaning on the legacy leg between the two",
+        "2026-07-28 basic (Error Codes): a server MUST NOT send them",
     ),
     # While a request is open
     Feature(

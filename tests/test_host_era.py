@@ -2,7 +2,7 @@
 
 import pytest
 
-from conversation import GREETED, MACROS, OPENED, PROBED, play
+from conversation import GREETED, MACROS, OPENED, PROBED, opened, play
 from mcp_era_bridge.settings import Settings
 
 clause = pytest.mark.clause
@@ -118,22 +118,139 @@ host  < {{"id":"i","result":{{"protocolVersion":"2025-06-18","capabilities":{{}}
 # A host that changes its mind -------------------------------------------------------------------
 
 
-def test_initialize_after_a_discover_that_was_not_answered_starts_the_child_afresh() -> None:
+BEHIND = PROBED + f"host > {INITIALIZE}\nchild < {INITIALIZE}\n"
+"""A host that has given its probe up opens with a handshake, which follows it to the child."""
+NO_DISCOVER = """
+host  < {"id":"d","error":{"code":-32601,
+         "message":"server/discover is over: the host has sent initialize"}}
+"""
+BOTH_ANSWERED = INITIALIZED.replace("host ", NO_DISCOVER + "host ", 1)
+SAYS_WHAT_IT_IS = (
+    'child > {"id":$PROBE,"result":{"resultType":"complete","supportedVersions":["2026-07-28"],'
+    '"capabilities":{"tools":{}}}}\n'
+)
+
+
+@pytest.mark.parametrize(
+    "probe", ["", 'child > {"id":$PROBE,"error":{"code":-32601,"message":"?"}}', SAYS_WHAT_IT_IS]
+)
+def test_initialize_behind_a_probe_goes_to_the_same_process_and_its_answer_decides(
+    probe: str,
+) -> None:
     play(
-        PROBED,
-        f"""
-host  > {INITIALIZE}
-host  < {{"id":"d","error":{{"code":-32601,
-         "message":"server/discover is over: the host has sent initialize"}}}}
-start 2
-child < {INITIALIZE}
-""",
+        BEHIND,
+        probe,
+        BOTH_ANSWERED,
+        'host > {"id":1,"method":"x"}\nchild < {"id":1,"method":"x"}',
+    )
+
+
+WELCOME = """
+host  < {"id":"i","result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},
+         "serverInfo":{"name":"server","version":"unknown"}}}
+child < {"id":"d","method":"server/discover","params":{$META}}
+"""
+
+
+def test_a_child_that_the_probe_has_made_modern_says_so_to_initialize_and_is_joined() -> None:
+    locked = (
+        'child > {"id":"i","error":{"code":-32022,"message":"?",'
+        '"data":{"supported":["2026-07-28"]}}}\n'
+    )
+    play(BEHIND, SAYS_WHAT_IT_IS, locked + WELCOME)
+
+
+def test_a_probe_that_is_answered_after_a_refusal_of_initialize_decides() -> None:
+    refusal = '"error":{"code":-32601,"message":"first"}'
+    refused = (BEHIND, f'child > {{"id":"i",{refusal}}}')
+    play(*refused, SAYS_WHAT_IT_IS + WELCOME)
+    nobody = f'host < {{"id":"i",{refusal}}}\n'
+    other = """
+host  < {"id":"d","error":{"code":-32603,"message":"The server refused initialize: first",
+         "data":{"source":"mcp-bridge","reason":"initialize_failed",
+         "error":{"code":-32601,"message":"first"}}}}
+"""
+    play(
+        *refused,
+        'child > {"id":$PROBE,"error":{"code":-32601,"message":"?"}}' + "\n" + nobody + other,
+    )
+    play(*refused, "after 5\n" + nobody + other)
+
+
+def test_a_child_that_exits_on_the_probe_gets_initialize_first_after_that() -> None:
+    play(BEHIND, f"ended 1\nstart 2\nchild < {INITIALIZE}", BOTH_ANSWERED)
+
+
+def test_initialize_behind_a_handshake_of_our_own_starts_the_child_afresh() -> None:
+    play(
+        GREETED,
+        f"host > {INITIALIZE}" + NO_DISCOVER + f"start 2\nchild < {INITIALIZE}",
         INITIALIZED,
     )
 
 
 def test_initialize_after_a_discover_that_was_answered_starts_the_child_afresh() -> None:
     play(OPENED, f"host  > {INITIALIZE}\nstart 2\nchild < {INITIALIZE}", INITIALIZED)
+
+
+SAME = INITIALIZE.replace("2025-06-18", "2025-11-25")
+STORED = """
+host  < {"id":"i","result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},
+         "serverInfo":{"name":"old","version":"1"}}}
+"""
+
+
+def test_initialize_that_says_nothing_new_has_its_answer_and_the_pair_is_relayed() -> None:
+    play(
+        OPENED,
+        f"host > {SAME}" + STORED,
+        # The child has been told already; another one it sees.
+        'host > {"method":"notifications/initialized"}',
+        """
+host  > {"id":1,"method":"tools/list","params":{"n":1.50}}
+child < {"id":1,"method":"tools/list","params":{"n":1.50}}
+child > {"id":1,"result":{"n":1.50}}
+host  < {"id":1,"result":{"n":1.50}}
+child > {"id":7,"method":"roots/list"}
+host  < {"id":7,"method":"roots/list"}
+host  > {"method":"notifications/initialized"}
+child < {"method":"notifications/initialized"}
+""",
+        # And the session outlives the child.
+        """
+ended 3
+host  < {"method":"notifications/cancelled","params":{"requestId":7,
+         "reason":"The server has ended and is started again"}}
+start 2
+child < {"id":1002,"method":"initialize","params":{"protocolVersion":"2025-11-25",
+         "capabilities":{},"clientInfo":{"name":"h","version":"1"}}}
+""",
+    )
+
+
+@pytest.mark.parametrize(
+    "initialize",
+    [
+        SAME.replace('"capabilities":{}', '"capabilities":{"roots":{}}'),
+        SAME.replace("2025-11-25", "2024-11-05"),
+    ],
+)
+def test_initialize_that_says_something_new_starts_the_child_afresh(initialize: str) -> None:
+    play(OPENED, f"host > {initialize}\nstart 2\nchild < {initialize}")
+
+
+def test_a_child_that_waits_for_an_answer_is_started_afresh() -> None:
+    roots = '{"roots":{"listChanged":true}}'
+    initialize = SAME.replace('"capabilities":{}', f'"capabilities":{roots}')
+    play(
+        opened('{"roots":{}}'),
+        'child > {"id":7,"method":"roots/list"}',
+        f"""
+host  > {initialize}
+start 2
+child < {initialize}
+""",
+    )
 
 
 def test_a_notification_between_probe_and_initialize_does_not_matter() -> None:

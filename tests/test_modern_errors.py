@@ -92,6 +92,43 @@ def test_a_reserved_code_of_the_child_is_wrapped(code: int) -> None:
 
 
 @clause("S-38", "S-16")
+def test_a_capability_that_the_request_lacks_is_named_as_the_child_named_it() -> None:
+    """A bridge in the child's place passes it on from a modern server."""
+    error = (
+        '{"code":-32021,"message":"no","data":{"requiredCapabilities":{"sampling":{"tools":{}}},'
+        '"more":1.50}}'
+    )
+    capabilities = '{"sampling":{}}'
+    play(opened(capabilities), failed(CALL, error, error, meta=meta(capabilities)))
+
+
+@clause("S-15", "S-16")
+@pytest.mark.parametrize(
+    "data",
+    [
+        '{"requiredCapabilities":{"sampling":{}}}',
+        '{"requiredCapabilities":{}}',
+        '{"requiredCapabilities":["roots"]}',
+        '{"requiredCapabilities":{"roots":true}}',
+        '{"missing":"roots"}',
+        '"text"',
+    ],
+    ids=["declared", "nothing", "list", "no object", "no such member", "text"],
+)
+def test_that_code_is_wrapped_if_the_request_lacks_nothing(data: str) -> None:
+    capabilities = '{"sampling":{}}'
+    play(
+        opened(capabilities),
+        failed(
+            CALL,
+            f'{{"code":-32021,"message":"mine","data":{data}}}',
+            f'{{"code":-32603,"message":"mine","data":{{"code":-32021,"data":{data}}}}}',
+            meta=meta(capabilities),
+        ),
+    )
+
+
+@clause("S-38", "S-16")
 @pytest.mark.parametrize(
     "capabilities", ["{}", '{"elicitation":{}}', '{"elicitation":{"form":{}}}']
 )

@@ -308,8 +308,9 @@ child < {"id":2,"method":"a"}
     )
 
 
-def test_a_modern_pair_is_told_of_initialize_by_its_child() -> None:
-    play(MODERN_PAIR, f"host > {INITIALIZE}\nchild < {INITIALIZE}")
+def test_a_modern_pair_is_told_of_initialize_with_an_envelope_by_its_child() -> None:
+    initialize = '{"id":0,"method":"initialize","params":{$META}}'
+    play(MODERN_PAIR, f"host > {initialize}\nchild < {initialize}")
 
 
 def test_requests_of_a_legacy_child_reach_its_host_and_the_answers_it() -> None:

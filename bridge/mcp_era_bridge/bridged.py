@@ -30,6 +30,7 @@ from mcp_era_bridge.settings import Settings
 from mcp_era_bridge.succession import Outcome, Succeeded, Succession
 from mcp_era_bridge.waiting import Waiting
 from mcp_era_legacy.attribution import Askers
+from mcp_era_legacy.handshake import read_initialize_request
 from mcp_era_legacy.questions import Asking
 from mcp_era_legacy.stray_roots import KnownRoots
 from mcp_era_modern.exchange import Retry
@@ -54,7 +55,7 @@ from mcp_era_wire.events import (
     WatchClosed,
     WatchOpened,
 )
-from mcp_era_wire.members import members_of
+from mcp_era_wire.members import members_of, same_json, string_of
 from mcp_era_wire.refusal import Refusal
 
 _ROOTS: Final = Raw(b'{"roots":{}}')
@@ -158,13 +159,23 @@ class Bridged:
             self._second.adopt(self._current.peer, now)
         self.settle(now)
 
-    @property
-    def declared(self) -> Raw | None:
-        """What it was told of the host's capabilities, if it has nothing to do."""
+    def answered(self, initialize: Message) -> Raw | None:
+        """The child's own InitializeResult, if a host that sends `initialize` may have it: then
+        nothing has passed in this session, and it was opened with the same words."""
         session = self._current
         if session is None or self._draining or not session.is_untouched:
             return None
-        return session.declared
+        wanted = string_of((members_of(initialize.params) or {}).get("protocolVersion"))
+        capabilities = read_initialize_request(initialize.params).capabilities
+        if self._settings.roots is not None:
+            capabilities = Raw(encode(united(capabilities, _ROOTS)))
+        same = wanted == session.version and same_json(capabilities, session.declared)
+        return session.server.result if same else None
+
+    def hand_over(self) -> None:
+        """The session is somebody else's from now on."""
+        self._current = None
+        self._face.streams.child_gone()
 
     def initialize(self, initialize: Waiting, name: str) -> None:
         """The host opens with a handshake, too: from now on both faces share the sessions."""

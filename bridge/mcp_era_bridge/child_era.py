@@ -123,6 +123,10 @@ class ChildEra:
         self._probes = 0
         self._handshakes = 0
         self._probed_here = False
+        self._probe_open = False
+        """Whether the present process has been probed and has not answered that."""
+        self._after_probe = False
+        """Whether the host's own `initialize` has been sent behind a probe."""
         self.found: Memory | None = None
         """What is worth remembering, once the verdict is legacy."""
         self._modern_for_sure = False
@@ -156,6 +160,13 @@ class ChildEra:
             return self._initialize(now)
         return self._probe(now)
 
+    def host_is_legacy(self, now: float) -> list[Step]:
+        """The host has sent `initialize` while the probe is out: it follows on the same process."""
+        self._host = Era.LEGACY
+        self._memory = None
+        self._after_probe = True
+        return self._handshake(now)
+
     def resume(self, now: float) -> list[Step]:
         """The host wants something again after `initialize` stayed unanswered (OVERDUE).
 
@@ -173,7 +184,7 @@ class ChildEra:
         self.state = State.PROBING
         self.deadline = now + self._patience_with_probe
         self._probes += 1
-        self._probed_here = True
+        self._probed_here = self._probe_open = True
         return [SendProbe(required)]
 
     def _initialize(self, now: float, version: str = NEWEST_LEGACY) -> list[Step]:
@@ -204,7 +215,7 @@ class ChildEra:
         return self._probe_timeout if may_probe else self._initialize_timeout
 
     def _restarted(self) -> list[Step]:
-        self._probed_here = False
+        self._probed_here = self._probe_open = False
         self._heard = False
         self._discovered = None
         return [Restart()]
@@ -214,6 +225,7 @@ class ChildEra:
     def probe_answered(self, answer: ProbeAnswer, result: Raw, now: float) -> list[Step]:
         """The child answered `server/discover`; `result` is ABSENT for an error."""
         discovered = result if result is not ABSENT else None
+        self._probe_open = False
         if self.state is State.PROBING:
             return self._on_probe_answer(answer, discovered, now)
         may_be = isinstance(answer, Modern) and not (self._relaying and answer.common is None)
@@ -287,6 +299,12 @@ class ChildEra:
     def _on_refusal(self, error: Raw, now: float) -> list[Step]:
         forget: list[Step] = [Forget()] if self._memory is not None else []
         self._memory = None
+        if self._after_probe and self._probe_open:
+            # The probe has not been answered yet: that decides now.
+            self._refusal = error
+            self.state = State.PROBING
+            self.deadline = now + self._patience_with_probe
+            return forget
         if self._pinned is Era.LEGACY or self._probed_here:
             return [*forget, *self._gave_up("initialize_failed", error)]
         self._refusal = error
@@ -307,6 +325,10 @@ class ChildEra:
             return [Forget(), *self._restarted(), *self._probe(now)]
         if self._relaying and not self._probes:
             return [*self._restarted(), *self._probe(now)]
+        if self._after_probe:
+            # It may have ended because of the probe.
+            self._after_probe = False
+            return [*self._restarted(), *self._handshake(now)]
         if self._relaying or not self._probed_here:
             return self._gave_up("child_exited")
         self.found = Memory.EXITS
@@ -328,7 +350,7 @@ class ChildEra:
             if self._probes or self._pinned is not None:
                 return []
             self._probes += 1
-            self._probed_here = True
+            self._probed_here = self._probe_open = True
             return [SendProbe()]
         self.state = State.OVERDUE
         return [GaveUp("initialize_timeout")]

@@ -34,6 +34,7 @@ from mcp_era_bridge.settings import Settings
 from mcp_era_legacy.face import BATCHES_IN, LegacyFace
 from mcp_era_legacy.host_session import HostSession
 from mcp_era_modern.call_lines import Envelope
+from mcp_era_modern.kept_streams import KeptStreams
 from mcp_era_modern.peer import ModernPeer
 from mcp_era_wire import methods
 from mcp_era_wire.capabilities import united
@@ -74,7 +75,7 @@ class Handshaken:
     """One legacy host, which opened with `initialize` (its params), and one modern server.
 
     `name` makes the ids of questions unlike any other's. `relayed` is there if the host has spoken
-    the modern era too.
+    the modern era too; `kept` are the streams that it has opened then.
     """
 
     def __init__(
@@ -84,11 +85,13 @@ class Handshaken:
         settings: Settings,
         initialize: Raw,
         name: str,
+        kept: KeptStreams,
         relayed: Relayed | None = None,
     ) -> None:
         self._out = out
         self._own = own
         self._settings = settings
+        self._kept = kept
         self.relayed = relayed
         self.face = LegacyFace(out.to_host, out.host_breaks, initialize, name, settings.most_uris)
         self.initialize_id: Id | None = None
@@ -117,10 +120,16 @@ class Handshaken:
 
     @classmethod
     def of(
-        cls, out: Outbox, own: OwnRequests, settings: Settings, session: HostSession, name: str
+        cls,
+        out: Outbox,
+        own: OwnRequests,
+        settings: Settings,
+        session: HostSession,
+        name: str,
+        kept: KeptStreams,
     ) -> Self:
         """One whose host has been served by another process before."""
-        handshaken = cls(out, own, settings, session.initialize, name)
+        handshaken = cls(out, own, settings, session.initialize, name, kept)
         handshaken.face.take_up(session)
         return handshaken
 
@@ -151,6 +160,8 @@ class Handshaken:
             most_questions=self._settings.most_questions,
             patience=self._settings.answer_timeout,
         )
+        if self.relayed is not None:
+            self.relayed.listen_again()
         if self.face.initialized:
             # Another process was listened to before.
             peer.listening.open(now, again=True)
@@ -261,7 +272,7 @@ class Handshaken:
     def _modern_request(self, line: bytes, id: Id) -> None:
         """The host speaks the other era as well, which is the child's own (translation G.2)."""
         if self.relayed is None:
-            self.relayed = Relayed(self._out, self._own, self._settings.most_open)
+            self.relayed = Relayed(self._out, self._own, self._settings.most_open, self._kept)
         self.relayed.stalled = self.stalled
         if id in self._open:
             self.face.refuse(id, DUPLICATE_ID)

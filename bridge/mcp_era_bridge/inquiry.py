@@ -108,17 +108,30 @@ class Inquiry:
         """Whether the search is under way."""
         return self._search is not None and not self._search.over
 
-    def begin(self, asker: Asker, now: float) -> Conclusion | None:
-        """Starts to search."""
+    def begin(self, asker: Asker, now: float, *, pinned: Era | None = None) -> Conclusion | None:
+        """Starts to search. `pinned` is the child's era, if it is known; else the user may have
+        said it."""
         self._asker = asker
         self._search = ChildEra(
             asker.host,
-            pinned=self._settings.era,
+            pinned=pinned or self._settings.era,
             memory=self._remembered.memory if self._remembered is not None else None,
             probe_timeout=self._settings.probe_timeout,
             initialize_timeout=self._settings.initialize_timeout,
         )
         return self._take(self._search.begin(now), now)
+
+    @property
+    def is_probing(self) -> bool:
+        """Whether the child has been sent nothing but a probe, which it has not answered."""
+        return self._search is not None and self._search.state is State.PROBING
+
+    def initialize_instead(self, asker: Asker, now: float) -> Conclusion | None:
+        """The host opens with `initialize` while the probe is out."""
+        assert self._search is not None
+        self._asker = asker
+        self.asked_discover = False
+        return self._take(self._search.host_is_legacy(now), now)
 
     def wanted_again(self, now: float) -> Conclusion | None:
         """The host wants something while the search is under way."""

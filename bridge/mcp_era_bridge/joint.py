@@ -7,6 +7,7 @@ outbox.
 """
 
 from collections.abc import Sequence
+from typing import Final
 
 import msgspec
 from msgspec import UNSET, Raw
@@ -17,6 +18,8 @@ from mcp_era_bridge.child_life import ChildLife, Presence
 from mcp_era_bridge.child_requests import cancelled_id
 from mcp_era_bridge.effects import Ending, Finish, Outbox, Remembered
 from mcp_era_bridge.handshaken import Handshaken
+from mcp_era_bridge.host_era import era_of_opening
+from mcp_era_bridge.host_lines import read_host_line
 from mcp_era_bridge.open_requests import Open
 from mcp_era_bridge.opening import Opening, Verdict
 from mcp_era_bridge.own_requests import OwnRequests
@@ -35,6 +38,11 @@ from mcp_era_wire.envelope import UNREADABLE, Message, read_message, result_line
 from mcp_era_wire.events import Severity
 from mcp_era_wire.refusal import Refusal
 from mcp_era_wire.versions import Era
+
+_OTHER_REVISION: Final = "The server has been replaced by one of another revision"
+_INITIALIZE: Final = b'"%b"' % methods.INITIALIZE.encode()
+_MOST_INITIALIZE: Final = 1 << 16
+"""The longest line, in bytes, that is looked at for a handshake beside a modern pair."""
 
 
 class Joint:
@@ -90,6 +98,8 @@ class Joint:
         self._resumption = Resumption(self.out, self._life, self._own, settings)
         self._handshaken: Handshaken | None = None
         self._host: Era | None = None
+        self._discovered: Raw | None = None
+        """What a modern child has said of itself, if it was asked."""
         self._stalled: set[int] = set()
         """The processes that take nothing of what they are told."""
         self._closing: float | None = None
@@ -116,7 +126,8 @@ class Joint:
             elif self._relayed is not None:
                 if self._sessions.work:
                     self._cancel_of_old(line, now)
-                self._relayed.from_host(line)
+                if not self._initializes(line, ascii, now):
+                    self._relayed.from_host(line)
             elif self._resumption.lasts:
                 self._resumption.from_host(line, now)
             else:
@@ -126,6 +137,27 @@ class Joint:
                     self._sessions.cancel(cancelled, now)
                     self._kept.withdrawn(cancelled_id(line))
                 self._settle_if_due(now)
+
+    def _initializes(self, line: bytes, ascii: bool, now: float) -> bool:
+        """Whether the host of a modern pair opens with a handshake all the same, and a second face
+        is opened for it (translation G.2)."""
+        if self._host is not Era.MODERN or len(line) > _MOST_INITIALIZE:
+            return False
+        if _INITIALIZE not in line:
+            return False
+        message = read_host_line(line, ascii)
+        if not isinstance(message, Message) or era_of_opening(message) is not Era.LEGACY:
+            return False
+        assert message.id is not UNSET and self._relayed is not None
+        waiting = Waiting(line, message, message.id)
+        if self._relayed.has(message.id):
+            self._face.refuse(message.id, refusals.DUPLICATE_ID)
+        elif self._discovered is not None:
+            self._shake(waiting, self._discovered, now)
+        else:
+            self._opening.initialize_beside(waiting, now)
+            self._settle_if_due(now)
+        return True
 
     def _cancel_of_old(self, line: bytes, now: float) -> None:
         """A cancellation may be meant for a process of before, which ends what it has begun."""
@@ -373,6 +405,7 @@ class Joint:
                 self._sessions.settle(now)
             return
         self._host = verdict.host
+        self._discovered = verdict.settled.discovered
         server = verdict.settled.server
         self.out.note(
             Severity.INFO,
@@ -390,7 +423,7 @@ class Joint:
 
     def _relay(self, verdict: Verdict, now: float) -> None:
         # These were the old process's; what this one offers is for it and the host to settle.
-        self._face.streams.end_all("The server has been replaced by one of another revision")
+        self._face.streams.end_all(_OTHER_REVISION)
         self._sessions.settle(now)
         if verdict.host is Era.LEGACY:
             assert verdict.initialize is not None
@@ -410,7 +443,7 @@ class Joint:
                 relayed.from_host(waiting.line)
 
     def _bridge(self, verdict: Verdict, now: float) -> None:
-        self._kept.end_all("The server has been replaced by one of another revision")
+        self._kept.end_all(_OTHER_REVISION)
         server = verdict.settled.server
         assert server is not None, "a legacy child is shaken hands with before the verdict"
         bridged = self._bridged = self._sessions
@@ -426,14 +459,27 @@ class Joint:
         """The host has opened with a handshake that the child knows nothing of."""
         discovered, initialize = verdict.settled.discovered, verdict.initialize
         assert discovered is not None and initialize is not None
+        self._shake(initialize, discovered, now)
+        for waiting in verdict.waiting:
+            assert self._handshaken is not None
+            self._handshaken.message_from_host(waiting.line, waiting.message, now)
+
+    def _shake(self, initialize: Waiting, discovered: Raw, now: float) -> None:
+        """Answers a handshake in the name of a modern child. What goes between the two without one
+        goes on beside."""
         assert initialize.id is not None
         handshaken = self._handshaken = Handshaken(
-            self.out, self._own, self._settings, initialize.message.params, self._name
+            self.out,
+            self._own,
+            self._settings,
+            initialize.message.params,
+            self._name,
+            self._kept,
+            self._relayed,
         )
+        self._relayed = None
         self._see_stall()
         handshaken.welcome(initialize.id, discovered, now)
-        for waiting in verdict.waiting:
-            handshaken.message_from_host(waiting.line, waiting.message, now)
 
     def _initialize_after_all(self, line: bytes, message: Message, now: float) -> None:
         """A modern host whose child is legacy sends `initialize` (translation G.2)."""
@@ -442,6 +488,14 @@ class Joint:
         waiting = Waiting(line, message, id)
         if self._bridged.served:
             self._bridged.initialize(waiting, self._name)
+            return
+        result = self._bridged.answered(message)
+        if result is not None:
+            self._bridged.hand_over()
+            self._bridged = None
+            self._host = Era.LEGACY
+            self._relayed = self._resumption.begin_answered(waiting, result)
+            self._see_stall()
             return
         self._bridged = None
         self._sessions.lost_all(refusals.SESSION_OVER, now)
@@ -454,6 +508,7 @@ class Joint:
         match outcome:
             case Resumed():
                 self._handshaken = None
+                self._kept.end_all(_OTHER_REVISION)
                 self._relayed = self._resumption.relayed
                 self._see_stall()
                 self._resumption.catch_up()
@@ -469,7 +524,12 @@ class Joint:
         handshaken = self._handshaken
         if handshaken is None:
             handshaken = self._handshaken = Handshaken.of(
-                self.out, self._own, self._settings, self._resumption.session, self._name
+                self.out,
+                self._own,
+                self._settings,
+                self._resumption.session,
+                self._name,
+                self._kept,
             )
         lines = self._resumption.rest()
         self._see_stall()
@@ -521,6 +581,8 @@ class Joint:
         """A stream outlives the child if another one can be started for it."""
         if not self._kept.streams:
             return
+        if self._resumption.lasts and self._closing is None:
+            return  # they wait for the next process with the session
         if was_relayed and self._closing is None:
             self._opening.reopen(now)
             self._settle_if_due(now)
@@ -550,7 +612,9 @@ class Joint:
         """The end has come: nothing is relayed and nothing started any more."""
         if not self._finished:
             self._face.streams.end_all("The server is shut down")
-            if self._relayed is None:
+            if self._relayed is None and (
+                self._handshaken is None or not self._handshaken.has_child
+            ):
                 self._kept.end_all("The server is shut down")
             self._finished = True
             self.out.actions.append(Finish(exit_code))

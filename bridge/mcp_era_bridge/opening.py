@@ -184,7 +184,8 @@ class Opening:
     def initialize_after_all(self, waiting: Waiting, now: float) -> None:
         """A host that was taken for modern opens with a handshake (translation G.2).
 
-        Nobody can take the first hello back: a child that was spoken to is started again.
+        The handshake may follow a probe, but not another handshake: then the child is started
+        again.
         """
         assert waiting.id is not None
         pending = self._waiting.requests
@@ -192,15 +193,30 @@ class Opening:
             # Both eras are to be served by one session, when it is there (design D15).
             self._wait(waiting.id, waiting, now)
             return
+        self._host = Era.LEGACY
+        if self._inquiry.is_probing:
+            self._carried = None
+            self._waiting.add_request(waiting.id, waiting)
+            self._initialize = waiting
+            asker = _legacy_asker(waiting)
+            self._conclude(self._inquiry.initialize_instead(asker, now))
+            return
         for other in pending:
             if other.id is not None:
                 self._face.refuse(other.id, _NO_DISCOVER)
         self._waiting.empty()
-        self._host = Era.LEGACY
         self._inquiry.abandon()
         if self._life.spoken_to:
             self._restart(now)
         self._wait(waiting.id, waiting, now)
+
+    def initialize_beside(self, waiting: Waiting, now: float) -> None:
+        """The host of a modern pair opens with a handshake too, and the child has not been asked
+        what it is: it is now."""
+        assert waiting.id is not None
+        self._waiting.add_request(waiting.id, waiting)
+        self._host = Era.LEGACY
+        self._begin(waiting.id, waiting, now, pinned=Era.MODERN)
 
     def _wait(self, id: Id, waiting: Waiting, now: float) -> None:
         """Lets a request wait for the verdict, and sees to it that one is sought."""
@@ -239,24 +255,21 @@ class Opening:
     def _restart(self, now: float) -> None:
         self._inquiry.restart(now)
 
-    def _begin(self, id: Id, first: Waiting, now: float) -> None:
-        """Starts the search for the child's era, in the name of the host's first request."""
+    def _begin(self, id: Id, first: Waiting, now: float, *, pinned: Era | None = None) -> None:
+        """Starts the search for the child's era, in the name of the host's first request. `pinned`
+        is the era that it is known to speak."""
         self._carried = self._initialize = self._refusal_line = None
         params = first.message.params
         if self._host is Era.LEGACY:
             self._initialize = first
-            client = read_initialize_request(params)
-            meta = RequestMeta(
-                version=NEWEST_MODERN, capabilities=client.capabilities, client_info=client.info
-            )
-            asker = Asker(Era.LEGACY, meta, initialize=first.line)
+            asker = _legacy_asker(first)
         else:
             meta = self._face.read_meta(first.message)
             # One with a bad envelope is the host's fault, and nothing to judge the child by.
             own = first.message.method == methods.DISCOVER and meta.is_good
             self._carried = id if own else None
             asker = Asker(Era.MODERN, meta, discover=params if own else None)
-        self._conclude(self._inquiry.begin(asker, now))
+        self._conclude(self._inquiry.begin(asker, now, pinned=pinned))
 
     # The end of the search -----------------------------------------------------------------------
 
@@ -277,6 +290,8 @@ class Opening:
         held = self._inquiry.held_lines()
         if self._host is Era.LEGACY:
             waiting = [other for other in waiting if other is not self._initialize]
+            if settled.era is Era.LEGACY:
+                waiting = self._without_discovers(waiting)
         self.verdict = Verdict(
             self._host,
             settled,
@@ -287,6 +302,17 @@ class Opening:
             self._inquiry.meta.client_info,
             self._initialize,
         )
+
+    def _without_discovers(self, waiting: list[Waiting]) -> list[Waiting]:
+        """A host that has sent `initialize` behind `server/discover` is told that it is of no use
+        here; the child has been asked it once."""
+        others: list[Waiting] = []
+        for each in waiting:
+            if each.message.method == methods.DISCOVER and each.id is not None:
+                self._face.refuse(each.id, _NO_DISCOVER)
+            else:
+                others.append(each)
+        return others
 
     def _gave_up(self, outcome: GaveUp) -> None:
         reason = outcome.reason
@@ -397,3 +423,12 @@ class Opening:
         """Time went by. What a process is asked that has not been started yet has time."""
         if self._life.presence is not Presence.STARTING:
             self._conclude(self._inquiry.passed(now))
+
+
+def _legacy_asker(initialize: Waiting) -> Asker:
+    """In whose name the child is asked by a host that has sent `initialize`."""
+    client = read_initialize_request(initialize.message.params)
+    meta = RequestMeta(
+        version=NEWEST_MODERN, capabilities=client.capabilities, client_info=client.info
+    )
+    return Asker(Era.LEGACY, meta, initialize=initialize.line)

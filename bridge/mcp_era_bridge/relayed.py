@@ -154,9 +154,7 @@ class Relayed:
             return self._cancel(line)
         if self.stalled or (method == methods.PROGRESS and self._asked.only_dead):
             return False
-        if method in self._heeded:
-            self._recorder.notified(method)
-        return True
+        return method not in self._heeded or self._recorder.notified(method)
 
     def _cancel(self, line: bytes) -> bool:
         """Nobody waits any more for the request that is named; an answer passes all the same.

@@ -123,6 +123,15 @@ class Resumption:
         relayed.note(initialize.id, methods.INITIALIZE, initialize.line)
         return relayed
 
+    def begin_answered(self, initialize: Waiting, result: Raw) -> Relayed:
+        """The host's `initialize` would say nothing new: the child has answered one like it with
+        `result`, and has been told that the session is initialized."""
+        assert isinstance(initialize.id, int | str)
+        relayed = self.begin(initialize)
+        self._session.knows_of_initialized = True
+        relayed.from_child(result_line(initialize.id, bytes(result)).rstrip(b"\n"))
+        return relayed
+
     def _relay(self) -> Relayed:
         self._relayed = Relayed(
             self._out,

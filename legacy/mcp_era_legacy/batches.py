@@ -10,7 +10,8 @@ from mcp_era_wire.envelope import Buffer, Id
 
 
 class _Batch(msgspec.Struct, eq=False):
-    waiting: set[Id] = set()
+    waiting: int = 0
+    """How many of its requests are not answered yet."""
     answers: list[bytes] = []
     complete: bool = False
     """Whether all of its items have been looked at."""
@@ -21,7 +22,9 @@ class Batches:
 
     def __init__(self, to_host: list[Buffer]) -> None:
         self._to_host = to_host
-        self._of: dict[Id, _Batch] = {}
+        self._of: dict[Id, list[_Batch | None]] = {}
+        """The batches of the open requests, None for one that came by itself. The last of an id is
+        answered first: one that repeats an open id is refused at once."""
         self._present: _Batch | None = None
 
     def __bool__(self) -> bool:
@@ -32,10 +35,12 @@ class Batches:
         self._present = _Batch()
 
     def add(self, id: Id) -> None:
-        """A request of the present batch is to be answered."""
-        if self._present is not None and id not in self._of:
-            self._present.waiting.add(id)
-            self._of[id] = self._present
+        """A request, of the present batch if there is one, is to be answered."""
+        if self._present is not None:
+            self._present.waiting += 1
+        elif id not in self._of:
+            return
+        self._of.setdefault(id, []).append(self._present)
 
     def end(self) -> None:
         """There are no more."""
@@ -46,24 +51,30 @@ class Batches:
 
     def take(self, id: Id | None, line: bytes) -> bool:
         """Takes an answer that belongs to a batch; None is the id of what could not be read."""
-        if id is None:
-            batch = self._present
-        else:
-            batch = self._of.pop(id, None)
+        batch = self._present if id is None else self._answered(id)
         if batch is None:
             return False
-        if id is not None:
-            batch.waiting.discard(id)
         batch.answers.append(line.rstrip(b"\n"))
         self._send_if_done(batch)
         return True
 
     def forget(self, id: Id) -> None:
         """A request is not answered: it was cancelled."""
-        batch = self._of.pop(id, None)
+        batch = self._answered(id)
         if batch is not None:
-            batch.waiting.discard(id)
             self._send_if_done(batch)
+
+    def _answered(self, id: Id) -> _Batch | None:
+        """The batch of the last request with this id, which waits no more."""
+        batches = self._of.get(id)
+        if batches is None:
+            return None
+        batch = batches.pop()
+        if not batches:
+            del self._of[id]
+        if batch is not None:
+            batch.waiting -= 1
+        return batch
 
     def _send_if_done(self, batch: _Batch) -> None:
         if batch.complete and not batch.waiting and batch.answers:

@@ -80,7 +80,8 @@ def read_initialize_request(params: Raw) -> Client:
     declared.pop("tasks", None)
     if "roots" in declared:
         declared["roots"] = _NO_MEMBERS
-    if "elicitation" in declared and string_of(members.get("protocolVersion")) == "2025-06-18":
+    version = string_of(members.get("protocolVersion"))
+    if "elicitation" in declared and version in LEGACY_VERSIONS[:-1]:
         # There was only the form then, and no word for it.
         declared["elicitation"] = _NO_MEMBERS
     _drop_tasks_extension(declared)
@@ -150,6 +151,7 @@ def _read_result(result: Raw) -> InitializeAnswer:
         capabilities=_object(members.get("capabilities")),
         instructions=instructions if string_of(instructions) is not None else None,
         meta=members.get("_meta"),
+        result=result,
     )
 
 

@@ -75,6 +75,8 @@ class HostSession:
         """What the host has been told that the server can do."""
         self.initialized = False
         """Whether the host has said `notifications/initialized`."""
+        self.knows_of_initialized = False
+        """Whether the child has been told that already, before the host has said it."""
         self.level: Raw | None = None
         """The params of the last `logging/setLevel` that was accepted."""
         self.subscriptions: dict[str, Raw] = {}
@@ -96,10 +98,12 @@ class HostSession:
         uri = string_of((members_of(params) or {}).get("uri"))
         self._asked[id] = _Asked(method, params, uri)
 
-    def notified(self, method: str) -> None:
-        """The host sends a notification of one of the heeded methods."""
-        if method == methods.INITIALIZED:
-            self.initialized = True
+    def notified(self, method: str) -> bool:
+        """The host sends a notification of one of the heeded methods. Whether the child is to see
+        it."""
+        known, self.knows_of_initialized = self.knows_of_initialized, False
+        self.initialized = True
+        return not known
 
     def answered(self, id: object, result: Raw | None) -> bool:
         """The child answered such a request; `result` is None for an error. True: the host is to

@@ -48,7 +48,7 @@ def error_for_host(call: Call, error: Raw) -> bytes | Raw:
         return encode(_wrapped(read))
     if read.code == codes.LEGACY_URL_ELICITATION_REQUIRED:
         return encode(_url_elicitation(call, read))
-    if read.code in codes.RESERVED_CODES:
+    if read.code in codes.RESERVED_CODES and not _is_missing_capability(call, read):
         return encode(_wrapped(read))
     return error
 
@@ -83,6 +83,25 @@ def _url_elicitation(call: Call, error: ErrorObject) -> ErrorObject:
             Raw(encode({"requiredCapabilities": URL_ELICITATION})),
         )
     return _wrapped(error)
+
+
+class _Missing(msgspec.Struct, frozen=True):
+    required: Required = msgspec.field(name="requiredCapabilities")
+
+
+_read_missing: Final = msgspec.json.Decoder(_Missing).decode
+
+
+def _is_missing_capability(call: Call, error: ErrorObject) -> bool:
+    """Whether -32021 has its own meaning: a bridge in the child's place passes on what a modern
+    server misses (basic/index, Error Codes)."""
+    if error.code != codes.MISSING_REQUIRED_CLIENT_CAPABILITY or error.data is UNSET:
+        return False
+    try:
+        required = _read_missing(error.data).required
+    except UNREADABLE:
+        return False
+    return not covers(call.capabilities, required)
 
 
 class _Elicitation(msgspec.Struct, frozen=True):

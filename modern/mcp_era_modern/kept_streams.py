@@ -76,8 +76,9 @@ class KeptStreams:
         if len(self.streams) < self._most and isinstance(id, int | str):
             self.streams[id] = _Stream(line)
 
-    def notified(self, method: str) -> None:
+    def notified(self, method: str) -> bool:
         """No notification of the host is heeded."""
+        return True
 
     def answered(self, id: object, result: Raw | None) -> bool:
         """The child ends a stream with its result, or (None) with an error. Whether the host is to

@@ -44,6 +44,11 @@ _SILENT: Final = Refusal(
     f"The server has not acknowledged the subscription within {ACKNOWLEDGEMENT_WAIT:g} s",
     bridge_error("subscription_timeout"),
 )
+_ENDED: Final = Refusal(
+    codes.INTERNAL_ERROR,
+    "The server has ended the subscription at once",
+    bridge_error("subscription_ended"),
+)
 
 
 class _Stream(msgspec.Struct, eq=False):
@@ -131,6 +136,8 @@ class Listening:
 
     def is_watched(self, uri: str) -> bool:
         """Whether somebody wants to hear of a resource, or of something it is a part of."""
+        if not self._wanted:
+            return False
         return uri in self._wanted or self._live is None or uri not in self._live.uris
 
     # The child -----------------------------------------------------------------------------------
@@ -223,26 +230,32 @@ class Listening:
                 self._base_wait = _longer(0.0 if steady else self._base_wait)
                 self._base_due = now + self._base_wait
             return
-        if stream is self._live:
-            self._live = None
-        else:
+        if stream is self._next:
             self._next = None
-            if refused:
-                self._refused(stream, error, now)
-                return
-        if self._next is None:
-            self._next_wait = _longer(0.0 if steady else self._next_wait)
-            self._next_due = now + self._next_wait
+            self._refused(stream, _ENDED.error if error is None else error, now)
+            return
+        self._live = None
+        if self._next is not None:
+            # Until that is acknowledged, nobody tells of changes.
+            self._next.again = True
+        else:
+            self._open_later(now, 0.0 if steady else self._next_wait)
 
-    def _refused(self, stream: _Stream, error: Raw | None, now: float) -> None:
-        """The child will not have the set as it was to be: it stays as it is."""
-        for uri in stream.uris:
-            if uri in self._pending:
-                self._pending.discard(uri)
-                self._wanted.pop(uri, None)
-                self._events.append(Watched(uri, False, error))
-        if self._pending:
-            self._change(now)
+    def _open_later(self, now: float, last_wait: float) -> None:
+        self._next_wait = _longer(last_wait)
+        self._next_due = now + self._next_wait
+
+    def _refused(self, stream: _Stream, error: Raw, now: float) -> None:
+        """The child will not have the set as it was to be: without what was new, it stays."""
+        new = [uri for uri in stream.uris if uri in self._pending]
+        for uri in new:
+            self._pending.discard(uri)
+            self._wanted.pop(uri, None)
+            self._events.append(Watched(uri, False, error))
+        if self._live is None and self._wanted and not new:
+            self._open_later(now, self._next_wait)
+        elif self._pending or not self._wanted or self._live is None:
+            self._change(now, again=stream.again)
 
     def passed(self, now: float) -> None:
         """Time went by."""

@@ -257,7 +257,7 @@ class Server(msgspec.Struct, frozen=True):
 
     `server_info`, `capabilities` and `meta` are JSON objects in the legacy spelling;
     `instructions` is a JSON string. `version` is the revision that was agreed on. A `server_info`
-    without a name and a version is none.
+    without a name and a version is none. `result` is the InitializeResult as it came.
     """
 
     version: str
@@ -265,6 +265,7 @@ class Server(msgspec.Struct, frozen=True):
     capabilities: Raw
     instructions: Raw | None = None
     meta: Raw | None = None
+    result: Raw = Raw(b"{}")
 
 
 class Severity(enum.IntEnum):

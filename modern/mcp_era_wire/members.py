@@ -69,3 +69,16 @@ def is_implementation(info: Raw | None) -> bool:
     """Whether this is an Implementation: an object with a name and a version, both strings."""
     members = members_of(info) or {}
     return None not in (string_of(members.get("name")), string_of(members.get("version")))
+
+
+_read_any: Final[Callable[[Raw], object]] = msgspec.json.Decoder().decode
+
+
+def same_json(one: Raw, other: Raw) -> bool:
+    """Whether two values are the same but for the order of members and the way they are written."""
+    if bytes(one) == bytes(other):
+        return True
+    try:
+        return _read_any(one) == _read_any(other)
+    except UNREADABLE:
+        return False
