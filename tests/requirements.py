@@ -117,6 +117,7 @@ MET: Final = {
     "C-14": "and says who asks (basic, Per-request)",
     "C-15": "what a server calls itself changes nothing (basic, Per-response; discover)",
     "C-17": "another version is tried, or the user told (versioning, Negotiation)",
+    "C-18": "extensions are declared under their identifiers, if at all (versioning, Extensions)",
     "C-19": "the era is remembered (versioning, Backward Compatibility)",
     "C-20": "a request that nobody waits for is cancelled (cancellation)",
     "C-21": "on stdio by notifications/cancelled with its id (cancellation; stdio)",
@@ -134,11 +135,15 @@ MET: Final = {
     "C-33": "what a stream tells is sorted by its subscriptionId (subscriptions, Receiving)",
     "C-34": "a stream is asked for again after a reconnect (subscriptions, Graceful Closure)",
     "C-35": "the child gets nothing but messages, one a line, in UTF-8 (transports; stdio)",
+    "C-36": "the child gets no responses, but for one to what it must not ask (stdio, Sending)",
+    "C-37": "what a server writes to stderr is no error (stdio)",
     "C-38": "shutdown: stdin is closed, then waited, then terminated (stdio, Shutdown)",
     "C-39": "a server that ended is started again (stdio, Unexpected Termination)",
     "C-40": "the first thing asked is server/discover (stdio, Backward Compatibility)",
     "C-41": "the fall-back depends on no single code (stdio, Backward Compatibility)",
     "C-42": "a recognised modern error is no reason to fall back (versioning)",
+    "C-46": "no result is served twice (caching, Cache Key)",
+    "C-49": "cursors are opaque, and so is an empty one (pagination)",
     "C-51": "elicitation is declared with every request (elicitation, Capabilities)",
     "C-52": "an elicitation without a mode is a form (elicitation, Protocol Messages)",
     "C-55": "sampling is declared, and its tools if they can be used (sampling, Capabilities)",
@@ -196,8 +201,25 @@ NOT_OURS: Final = {
     "S-141": "the tasks extension is not offered",
     "S-142": "the tasks extension is not offered",
     "S-144": "the tasks extension is not offered",
+    "C-09": "every bridge has its own process and is started by its host",
+    "C-10": "no authorization on stdio",
+    "C-11": "schemas are never validated",
+    "C-16": "the host's",
+    "C-43": "the host's",
+    "C-44": "the host's",
+    "C-45": "the host's",
+    "C-47": "the host's",
+    "C-48": "the host's",
+    "C-50": "the host's",
+    "C-53": "the host's",
+    "C-54": "the host's",
+    "C-56": "the host's",
+    "C-58": "relaying deprecated features is what the bridge is for",
 }
 """The requirements that no test of ours can show, and why."""
 
 SERVER_REQUIREMENTS: Final = 144
 """How many there are: S-01 to S-144."""
+
+CLIENT_REQUIREMENTS: Final = 59
+"""And on a client: C-01 to C-59."""

@@ -308,6 +308,7 @@ def test_the_child_leads_a_process_group_of_its_own(tmp_path: Path) -> None:
 # stderr and stray output -------------------------------------------------------------------------
 
 
+@pytest.mark.clause("C-37")
 def test_the_childs_stderr_passes_through_as_it_is(tmp_path: Path) -> None:
     says = "\x1b[31mred\x1b[0m größe\n\ttab\r\n"
     child = Scripted(tmp_path, legacy(), start=[{"stderr": says}], end=[{"stderr": "bye"}])

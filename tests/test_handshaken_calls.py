@@ -185,7 +185,7 @@ child < {{"id":{FIRST},"method":"tools/call","params":{{"name":"t",$META}}}}
     )
 
 
-@clause("C-51", "C-55", "C-57")
+@clause("C-18", "C-51", "C-55", "C-57")
 @pytest.mark.parametrize(
     ("declared", "told"),
     [
