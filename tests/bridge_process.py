@@ -56,10 +56,9 @@ def echoed(result: Object) -> object:
     return result["structuredContent"]
 
 
-def legacy_opening(id: int | str = 0) -> Object:
+def legacy_opening(id: int | str = 0, version: str = "2025-11-25") -> Object:
     """The `initialize` of a legacy host."""
     info = {"name": "test", "version": "0"}
-    version = "2025-11-25"
     return legacy_request(
         id, "initialize", protocolVersion=version, capabilities={}, clientInfo=info
     )

@@ -1,48 +1,21 @@
 """Tables that wait for a change elsewhere; pytest does not collect them by itself."""
 
-import pytest
-
-from asking import ACCEPTED, ELICIT
-from conversation import EVERYTHING, meta, play
-from handshakes import ASKED_JOINED, FIRST, again, answers, asked, call, cancelled, request, wants
-from test_handshaken_batches import BAD, OLD, asks, batch, host_gets
-from watching import A, ok, unsubscribe, watched
-
-CALLED = ASKED_JOINED + call("1", FIRST)
-FORM = f'"k":{{{ELICIT}}}'
-
-LEVEL = """
-host  > {"id":"l","method":"logging/setLevel","params":{"level":"debug"}}
-host  < {"id":"l","result":{}}
-"""
+from conversation import play
+from handshakes import FIRST
+from test_handshaken_batches import OLD, answer, asks, got, host_gets, host_sends, to_child
+from watching import LIVE, watching
 
 
-@pytest.mark.parametrize(
-    ("entries", "then"), [(FORM, asked("b-1", ELICIT)), (None, "")], ids=["asked", "waits"]
-)
-def test_a_leg_carries_the_level_of_its_own_time(entries: str | None, then: str) -> None:
-    debug = meta(EVERYTHING, '"io.modelcontextprotocol/logLevel":"debug"')
+def test_a_modern_request_with_an_id_that_is_open_in_a_batch_is_refused_at_once() -> None:
     play(
-        CALLED,
-        wants(FIRST, entries) + then,
-        LEVEL,
-        answers("b-1", ACCEPTED) if entries else "after 0.05\n",
-        again(FIRST + 1, f'"k":{ACCEPTED}' if entries else None, envelope=debug),
+        OLD,
+        host_sends(asks("1")) + to_child(FIRST),
+        'host > {"id":1,"method":"tools/list","params":{$META}}\n'
+        'host < {"id":1,"error":{"code":-32600,"message":"A request with this id is still open"}}',
+        answer(FIRST) + host_gets(got("1")),
     )
 
 
-def test_the_id_of_a_subscription_that_was_taken_back_is_free() -> None:
-    # Neither does it count as work at the end.
-    play(
-        A,
-        unsubscribe("2", "x:a").replace(ok("2"), ok("1", "2")),
-        watched(FIRST, "x:a") + cancelled(FIRST),
-        request("1", FIRST + 1, "tools/list"),
-        f'child > {{"id":{FIRST + 1},"result":{{"tools":[]}}}}\n'
-        'host  < {"id":1,"result":{"tools":[]}}',
-        "eof\nfinish 0",
-    )
-
-
-def test_an_array_in_an_array_is_no_request() -> None:
-    play(OLD, f"host > [[],{batch(asks('1'))}]\n" + host_gets(BAD, BAD))
+def test_a_broken_answer_to_a_stream_ends_it() -> None:
+    broken = f'{{"jsonrpc":"2.0","id":{FIRST},"result":[[}}'
+    play(LIVE, f"child ! {broken}\nnoise {broken}", "after 1\n" + watching(FIRST + 1, "x:a"))

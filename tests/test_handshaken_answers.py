@@ -145,6 +145,25 @@ def test_a_version_that_is_refused_is_tried_once_more() -> None:
 
 
 @clause("C-17")
+def test_but_not_twice() -> None:
+    play(
+        ASKED_JOINED,
+        call("1", FIRST),
+        f'child > {{"id":{FIRST},"error":{REFUSED_VERSION}}}\n' + again(FIRST + 1, None, None),
+        f'child > {{"id":{FIRST + 1},"error":{REFUSED_VERSION}}}\n'
+        + failed(
+            "1",
+            "The server refuses 2026-07-28 and names it as supported",
+            "no_common_version",
+            ',"supported":["2026-07-28"]',
+        ),
+        # Another call is another matter.
+        call("1", FIRST + 2),
+        f'child > {{"id":{FIRST + 2},"error":{REFUSED_VERSION}}}\n' + again(FIRST + 3, None, None),
+    )
+
+
+@clause("C-17")
 @pytest.mark.parametrize(
     ("supported", "named"),
     [('["2099-01-01"]', "2099-01-01"), ("[]", "no version that it names"), ('["2025-11-25"]', "")],

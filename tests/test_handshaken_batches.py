@@ -233,6 +233,10 @@ def test_a_request_outside_is_open_for_a_batch_too() -> None:
     )
 
 
+def test_an_array_in_an_array_is_no_request() -> None:
+    play(OLD, f"host > [[],{batch(asks('1'))}]\n" + host_gets(BAD, BAD))
+
+
 def test_bytes_that_are_no_text_spoil_one_item_only() -> None:
     play(
         OLD,

@@ -359,3 +359,24 @@ child < {{"id":{FIRST},"method":"tools/call","params":{{"name":"t",{with_token(F
         done(FIRST + 1, "1"),
         told(FIRST + 1, "9", passes=False),
     )
+
+
+LEVEL = """
+host  > {"id":"l","method":"logging/setLevel","params":{"level":"debug"}}
+host  < {"id":"l","result":{}}
+"""
+
+
+@clause("C-13")
+@pytest.mark.parametrize(
+    ("entries", "then"), [(FORM, asked("b-1", ELICIT)), (None, "")], ids=["asked", "waits"]
+)
+def test_a_leg_carries_the_level_of_its_own_time(entries: str | None, then: str) -> None:
+    debug = meta(EVERYTHING, '"io.modelcontextprotocol/logLevel":"debug"')
+    play(
+        CALLED,
+        wants(FIRST, entries) + then,
+        LEVEL,
+        answers("b-1", ACCEPTED) if entries else "after 0.05\n",
+        again(FIRST + 1, f'"k":{ACCEPTED}' if entries else None, envelope=debug),
+    )

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from conversation import play
-from handshakes import FIRST, INITIALIZED, JOINED, cancelled, failed, opening
+from handshakes import FIRST, INITIALIZED, JOINED, cancelled, failed, opening, request
 from mcp_era_bridge.settings import Settings
 from watching import (
     ALL,
@@ -235,6 +235,19 @@ def test_a_subscription_that_is_taken_back_before_its_acknowledgement_has_come_a
         updated("x:a", FIRST, passes=False),
         watched(FIRST, "x:a") + cancelled(FIRST),
         subscribe("3", "x:a") + watching(FIRST + 1, "x:a"),
+    )
+
+
+def test_the_id_of_a_subscription_that_was_taken_back_is_free() -> None:
+    # Neither does it count as work at the end.
+    play(
+        A,
+        unsubscribe("2", "x:a").replace(ok("2"), ok("1", "2")),
+        watched(FIRST, "x:a") + cancelled(FIRST),
+        request("1", FIRST + 1, "tools/list"),
+        f'child > {{"id":{FIRST + 1},"result":{{"tools":[]}}}}\n'
+        'host  < {"id":1,"result":{"tools":[]}}',
+        "eof\nfinish 0",
     )
 
 

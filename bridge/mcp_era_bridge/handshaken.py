@@ -160,6 +160,7 @@ class Handshaken:
             most_questions=self._settings.most_questions,
             patience=self._settings.answer_timeout,
         )
+        peer.level = self.face.level
         if self.relayed is not None:
             self.relayed.listen_again()
         if self.face.initialized:
@@ -226,7 +227,10 @@ class Handshaken:
             return
         self.face.batches.begin()
         for item in items:
-            self._other_line(item, False, now)
+            if item.startswith(b"["):
+                self.face.refuse_line(invalid_request(UNSET))
+            else:
+                self._other_line(item, False, now)
         self.face.batches.end()
 
     def message_from_host(self, line: bytes, message: Message, now: float) -> None:
@@ -260,8 +264,12 @@ class Handshaken:
         if call is not None:
             self._open[id] = call
             peer.begin(call, now)
-        elif face.is_subscribing(id):
-            self._open[id] = None
+        else:
+            peer.level = face.level
+            if face.is_subscribing(id):
+                self._open[id] = None
+            for other in face.take_settled():
+                del self._open[other]
 
     def _refusal(self) -> Refusal | None:
         most = self._settings.most_open

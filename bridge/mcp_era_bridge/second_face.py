@@ -93,9 +93,12 @@ class SecondFace:
             call.legacy = True
             self._open[id] = call
             self._begin(call, now)
-        elif face.is_subscribing(id):
+            return
+        if face.is_subscribing(id):
             self._open[id] = None
-        elif face.level != level:
+        for other in face.take_settled():
+            del self._open[other]
+        if face.level != level:
             for peer in self._peers():
                 peer.standing_level(level, face.level, now)
 

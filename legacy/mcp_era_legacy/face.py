@@ -132,6 +132,7 @@ class LegacyFace:
         """The resources that the host is subscribed to."""
         self._subscribing: dict[str, list[Id]] = {}
         """The requests that wait for a subscription, by its resource."""
+        self._settled: list[Id] = []
         self._fitter = Fitter(self.version)
         self.questions = HostQuestions(to_host, self.version, name)
         self.batches = Batches(to_host)
@@ -238,6 +239,7 @@ class LegacyFace:
             self.events.append(WatchClosed(uri))
         for other in waiting:
             # It came about, and is over.
+            self._settled.append(other)
             self._answer(other, result_line(other, b"{}"))
         self._answer(id, result_line(id, b"{}"))
 
@@ -359,6 +361,11 @@ class LegacyFace:
     def subscribing(self) -> list[str]:
         """The resources whose subscription is not answered yet."""
         return list(self._subscribing)
+
+    def take_settled(self) -> list[Id]:
+        """Takes out which requests have been answered by what another one asked for."""
+        settled, self._settled = self._settled, []
+        return settled
 
     def is_subscribing(self, id: Id) -> bool:
         """Whether a request waits for a subscription."""

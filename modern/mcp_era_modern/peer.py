@@ -28,6 +28,7 @@ from mcp_era_wire.envelope import (
     read_error_head,
 )
 from mcp_era_wire.events import (
+    NO_LEVEL,
     Asked,
     Call,
     Changed,
@@ -88,6 +89,8 @@ class ModernPeer:
         self._envelope = envelope
         self._most_questions = most_questions
         self._patience = patience
+        self.level = NO_LEVEL
+        """What the host wants logged, an index of LOG_LEVELS: every request says so from now on."""
         self.events: list[ChildEvent] = []
         self._calls: dict[int, Call] = {}
         """The calls whose leg is at the child, by our id."""
@@ -118,7 +121,7 @@ class ModernPeer:
         """Sends a call."""
         call.child_id = id = self._fresh_id()
         self._calls[id] = call
-        write_call(self._to_child, id, call, self._envelope.text(call.log_level))
+        write_call(self._to_child, id, call, self._envelope.text(self.level))
 
     def cancel(self, call: Call, reason: Raw | None, now: float) -> None:
         """Nobody waits for a call any more: neither the child nor the host is to work for it."""
@@ -230,20 +233,23 @@ class ModernPeer:
         """The next leg of a call, under a new id (basic/patterns/mrtr, Client Requirements)."""
         call.child_id = id = self._fresh_id()
         self._calls[id] = call
-        write_call(self._to_child, id, call, self._envelope.text(call.log_level), more)
+        write_call(self._to_child, id, call, self._envelope.text(self.level), more)
 
     def _failed(self, call: Call, error: Raw, now: float) -> ChildEvent | None:
         head = read_error_head(error)
         if head.code == codes.UNSUPPORTED_PROTOCOL_VERSION:
             supported = strings_of((members_of(head.data) or {}).get("supported")) or []
             common = newest_common(supported, MODERN_VERSIONS)
-            if common is not None and call not in self._asked_again:
+            if common is None:
+                error = no_common_version(supported).error
+            elif call in self._asked_again:
+                error = _contradiction(common, supported).error
+            else:
                 # It was refused before any work was done on it.
                 self._asked_again.add(call)
                 rounds = self._rounds.get(call)
                 self._make_again(call, rounds.members() if rounds is not None else b"")
                 return None
-            error = no_common_version(supported).error
         self._over(call)
         return Failed(call, error)
 
@@ -315,6 +321,14 @@ class ModernPeer:
         for call in calls:
             self._over(call)
         return calls
+
+
+def _contradiction(version: str, supported: list[str]) -> Refusal:
+    return Refusal(
+        codes.INTERNAL_ERROR,
+        f"The server refuses {version} and names it as supported",
+        bridge_error("no_common_version", supported=supported),
+    )
 
 
 def no_common_version(supported: list[str]) -> Refusal:

@@ -109,7 +109,7 @@ def examine(line: bytes, *, lenient: bool) -> Finding:
     if not line:
         return Blank()
     if line.startswith(b"["):
-        return _as_batch(line)
+        return _as_batch(line, lenient)
     if not line.startswith(b"{"):
         return _not_an_object(line)
     mended = line
@@ -184,13 +184,13 @@ def _not_an_object(line: bytes) -> Finding:
     return Malformed(UNSET) if _is_json(line) else Noise()
 
 
-def _as_batch(line: bytes) -> Finding:
+def _as_batch(line: bytes, lenient: bool) -> Finding:
     try:
         items = [bytes(item) for item in _read_items(line)]
     except UNREADABLE:
         return Noise()
-    # There is no batch in a batch.
-    return Batch([item for item in items if not item.startswith(b"[")])
+    # There is no batch in a batch; a host is told so.
+    return Batch([item for item in items if not (lenient and item.startswith(b"["))])
 
 
 def _as_message(loose: _LooseMessage, lenient: bool) -> Message | Malformed | Noise:
