@@ -317,7 +317,8 @@ class Dialogues(RuleBasedStateMachine):
             return
         for stream in list(self.streams):
             self._cancel_quietly(stream)
-        for _ in range(30):
+        # Past the initialize timeout of a process whose start had to wait for its turn.
+        for _ in range(40):
             self._answer_everything()
             for leg in list(self.parked):
                 self._cancel_quietly(leg)

@@ -133,7 +133,7 @@ class Relayed:
         elif id is not UNSET:
             open = self._open
             if len(open) >= self._room:
-                self._refuse(id, self._refusal())
+                self.refuse(id, self._refusal())
                 return
             open[id] = method
             if method in self._heeded:
@@ -337,14 +337,14 @@ class Relayed:
         """The answer to `id` is lost, or that to nobody knows whom."""
         for one in [id] if id is not UNSET else list(self._open):
             if self._close(one):
-                self._refuse(one, refusal)
+                self.refuse(one, refusal)
 
     def lost(self, refusal: Refusal) -> None:
         """The child is gone: everything open fails with `refusal`, but for kept streams."""
         open, self._open = self._open, {}
         for id in open:
             if id not in self._streams:
-                self._refuse(id, refusal)
+                self.refuse(id, refusal)
         if len(self._dead) > self._most_open:
             self._dead.clear()
         self._dead |= open.keys()
@@ -355,7 +355,8 @@ class Relayed:
         """The host answers while there is no child: it can only mean one of before."""
         self._asked.answered(id, b"")
 
-    def _refuse(self, id: AnyId, refusal: Refusal) -> None:
+    def refuse(self, id: AnyId, refusal: Refusal) -> None:
+        """Answers a request of the host, if anybody can with an id like this."""
         if isinstance(id, int | str):
             self._out.to_host.append(error_line(id, refusal.code, refusal.message, refusal.data))
 

@@ -35,14 +35,13 @@ from mcp_era_wire.envelope import (
     ABSENT,
     UNREADABLE,
     Message,
-    error_line,
     notification_line,
     request_line,
     result_line,
 )
 from mcp_era_wire.events import Severity
 from mcp_era_wire.refusal import Refusal
-from mcp_era_wire.versions import NEWEST_MODERN, Era
+from mcp_era_wire.versions import Era
 
 _MOST_HELD: Final = 64
 """How many lines of a process are kept that come before its answer to `initialize`."""
@@ -230,16 +229,18 @@ class Resumption:
     def _kept(self, text: bytes, now: float, more: int = 0) -> Head | None:
         """What was read of a message that has to wait; None if there is nothing to it any more.
         `more` requests are about to wait already."""
+        relayed = self._relayed
+        assert relayed is not None
         if isinstance(text, LongLine):
-            assert self._relayed is not None
-            self._relayed.from_host(text)
+            relayed.from_host(text)
             return None
         try:
             head = read_head(text)
         except UNREADABLE:
             return Head()  # for the child to judge
         if head.method is UNSET:
-            self._answer(head.id)
+            # An answer of the host can only be to a child that is gone.
+            relayed.answer_to_dead(head.id)
             return None
         if head.id is UNSET:
             if head.method == methods.CANCELLED:
@@ -249,14 +250,9 @@ class Resumption:
             return head if head.method != methods.PROGRESS else None
         refusal = self._refused_at_once(now, more)
         if refusal is not None:
-            self._refuse(head.id, refusal)
+            relayed.refuse(head.id, refusal)
             return None
         return head
-
-    def _answer(self, id: AnyId) -> None:
-        """An answer of the host can only be to a child that is gone."""
-        assert self._relayed is not None
-        self._relayed.answer_to_dead(id)
 
     def _refused_at_once(self, now: float, more: int) -> Refusal | None:
         if self._state is _State.ABSENT and self._life.is_hopeless(now):
@@ -276,12 +272,9 @@ class Resumption:
 
     def fail(self, refusal: Refusal) -> None:
         """Everything that waits fails."""
-        for id in self._waiting.take_requests():
-            self._refuse(id, refusal)
-
-    def _refuse(self, id: AnyId, refusal: Refusal) -> None:
-        if isinstance(id, int | str):
-            self._out.to_host.append(error_line(id, refusal.code, refusal.message, refusal.data))
+        if self._relayed is not None:
+            for id in self._waiting.take_requests():
+                self._relayed.refuse(id, refusal)
 
     # The process ---------------------------------------------------------------------------------
 
@@ -332,9 +325,7 @@ class Resumption:
         self._due = self._patience(now)
         self._asked.add(methods.DISCOVER)
         client = read_initialize_request(self._session.initialize)
-        meta = RequestMeta(
-            version=NEWEST_MODERN, capabilities=client.capabilities, client_info=client.info
-        )
+        meta = RequestMeta(capabilities=client.capabilities, client_info=client.info)
         self._ask(methods.DISCOVER, probe_params(meta))
 
     def _patience(self, now: float) -> float | None:
