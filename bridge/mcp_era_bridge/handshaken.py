@@ -30,6 +30,7 @@ from mcp_era_bridge.refusals import (
     too_many_requests,
 )
 from mcp_era_bridge.relayed import Relayed
+from mcp_era_bridge.session import Taken
 from mcp_era_bridge.settings import Settings
 from mcp_era_legacy.face import BATCHES_IN, LegacyFace
 from mcp_era_legacy.host_session import HostSession
@@ -326,6 +327,28 @@ class Handshaken:
         self.face.questions.forget(call)
 
     # From the child ------------------------------------------------------------------------------
+
+    def take(self, lines: Sequence[bytes], start: int, ascii: bool, now: float) -> Taken:
+        """Handles lines of the child from `start` on, up to and with one that is no plain result.
+
+        Written out, as this is the way of every result.
+        """
+        peer = self._peer
+        if peer is None:
+            return len(lines), ()
+        plain_answer, complete, open = peer.plain_answer, self.face.complete, self._open
+        for index in range(start, len(lines)):
+            line = lines[index]
+            try:
+                message = read_message(line) if ascii or sound_utf8(line) else None
+            except UNREADABLE:
+                message = None
+            call = plain_answer(message) if message is not None else None
+            if call is None or message is None:
+                return index + 1, self.from_child(line, ascii, now)
+            del open[call.id]
+            complete(call, message.result)
+        return len(lines), ()
 
     def from_child(self, line: bytes, ascii: bool, now: float) -> Sequence[Message]:
         """Handles a line of the child. Returned are responses that answer nothing here: they may

@@ -180,6 +180,10 @@ class Joint:
                     taken, strays = self._bridged.from_child(process, lines, position, ascii, now)
                     if strays:
                         self._strays(strays, now)
+                elif self._handshaken is not None and self._handshaken.has_child:
+                    taken, strays = self._handshaken.take(lines, position, ascii, now)
+                    if strays:
+                        self._strays(strays, now)
                 else:
                     self._line_from_child(lines[position], ascii, now)
             elif self._sessions.serves(process):
@@ -199,11 +203,6 @@ class Joint:
 
     def _line_from_child(self, line: bytes, ascii: bool, now: float) -> None:
         """Handles a line of a child that no session has been opened with by us."""
-        if self._handshaken is not None and self._handshaken.has_child:
-            strays = self._handshaken.from_child(line, ascii, now)
-            if strays:
-                self._strays(strays, now)
-            return
         if self._relayed is not None:
             strays = self._relayed.from_child(line)
             if strays:

@@ -266,15 +266,19 @@ class LegacyFace:
 
     def complete(self, call: Call, result: Raw) -> None:
         """The child answered `call` with a complete result."""
-        tool = string_of(call.params.get("name")) if call.method == methods.TOOLS_CALL else None
+        tool = string_of(call.params.get("name")) if self._fitter.asks_for_tools else None
         pieces = self._fitter.fit(call.method, result, tool)
         if call.asked:
             self.questions.call_over(call)
         if pieces is None:
             self.refuse(call.id, _INVALID_RESULT)
             return
-        self._break(call)
-        head = b'{"jsonrpc":"2.0","id":%b,"result":' % encode_id(call.id)
+        if call.progress is not None:
+            self._break(call)
+        id = call.id
+        head = b'{"jsonrpc":"2.0","id":%b,"result":' % (
+            b"%d" % id if type(id) is int else encode_id(id)
+        )
         if self.batches:
             self._answer(call.id, b"".join((head, *pieces, b"}\n")))
         else:

@@ -26,7 +26,6 @@ from mcp_era_wire.members import Members, is_object, members_of, open_object, st
 from mcp_era_wire.versions import NEWEST_LEGACY, SERVER_INFO_KEY
 
 _STRUCTURED_SINCE: Final = "2025-06-18"
-_OF_EVERY_RESULT: Final = ("resultType", "ttlMs", "cacheScope")
 _MOST_NAMES: Final = 1024
 _LARGE: Final = 1 << 16
 _NULL: Final = Raw(b"null")
@@ -55,6 +54,11 @@ class Fitter:
                 methods.RESOURCES_READ: self._each("contents", fitted_contents),
             }
 
+    @property
+    def asks_for_tools(self) -> bool:
+        """Whether it matters by which tool a result was made."""
+        return bool(self._unstructured)
+
     def fit(self, method: str, result: Raw, tool: str | None = None) -> tuple[Buffer, ...] | None:
         """The pieces of the legacy result, or None if `result` is not an object.
 
@@ -63,8 +67,9 @@ class Fitter:
         members = members_of(result)
         if members is None:
             return None
-        for name in _OF_EVERY_RESULT:
-            members.pop(name, None)
+        members.pop("resultType", None)
+        members.pop("ttlMs", None)
+        members.pop("cacheScope", None)
         if "_meta" in members:
             _drop_identity(members)
         fit = self._fit.get(method)

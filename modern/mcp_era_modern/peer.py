@@ -17,6 +17,7 @@ from mcp_era_modern.rounds import Rounds
 from mcp_era_wire import codes, methods
 from mcp_era_wire.deadlines import earliest
 from mcp_era_wire.envelope import (
+    ABSENT,
     UNREADABLE,
     Buffer,
     Id,
@@ -174,6 +175,27 @@ class ModernPeer:
         self._to_child.append(notification_line(method, params))
 
     # The child -----------------------------------------------------------------------------------
+
+    def plain_answer(self, message: Message) -> Call | None:
+        """The call that a complete result answers, if that is all there is to it; else `receive`
+        it."""
+        id = message.id
+        call = self._calls.get(id) if type(id) is int else None
+        if (
+            call is None
+            or call.asked
+            or self._asked_again
+            or message.result is ABSENT
+            or message.error is not ABSENT
+        ):
+            return None
+        try:
+            if _read_result_head(message.result).result_type != _COMPLETE:
+                return None
+        except UNREADABLE:
+            return None
+        del self._calls[call.child_id]
+        return call
 
     def receive(self, message: Message, now: float) -> ChildEvent | None:
         """Takes one message of the child. None means that it has been dealt with here."""
