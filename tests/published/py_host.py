@@ -9,8 +9,9 @@ from typing import Any
 import mcp.types as types
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters
+from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import BaseModel, TypeAdapter
-from scripted import main
+from scripted import LEVEL, Seen, main
 
 RAW = TypeAdapter(dict[str, Any])  # as it came, also the members that the SDK has no name for
 
@@ -21,8 +22,13 @@ def sent(model: BaseModel):
 
 
 class Host:
-    def __init__(self, client: Client):
+    def __init__(self, client: Client, seen: Seen):
         self._client = client
+        self.seen = seen
+
+    @property
+    def _is_modern(self):
+        return self._client.protocol_version in MODERN_PROTOCOL_VERSIONS
 
     def about(self):
         server = self._client.server_info
@@ -54,8 +60,31 @@ class Host:
     async def complete(self, prompt, argument):
         return sent(await self._client.complete(types.PromptReference(name=prompt), argument))
 
+    async def call_with_progress(self, tool, arguments):
+        async def told(progress, total, message):
+            self.seen.tell("progress", [progress, total, message])
+
+        return sent(await self._client.call_tool(tool, arguments, progress_callback=told))
+
+    async def set_level(self):
+        if not self._is_modern:  # else it goes with each request
+            await self._client.set_logging_level(LEVEL)
+
+    @asynccontextmanager
+    async def watching(self, uri):
+        if not self._is_modern:
+            await self._client.subscribe_resource(uri)
+            yield
+            await self._client.unsubscribe_resource(uri)
+            return
+        # What comes on the stream is shown to the message handler too.
+        async with self._client.listen(tools_list_changed=True, resource_subscriptions=[uri]):
+            yield
+
 
 async def fill_in(context, params):
+    if params.mode == "url":
+        return types.ElicitResult(action="accept")
     return types.ElicitResult(action="accept", content={"name": "Ada"})
 
 
@@ -71,14 +100,28 @@ async def list_roots(context):
 @asynccontextmanager
 async def connect(mode, server):
     parameters = StdioServerParameters(command=server[0], args=server[1:])
+    seen = Seen()
+
+    async def logged(params):
+        seen.tell("log", [params.level, params.data])
+
+    async def told(message):
+        if isinstance(message, types.ResourceUpdatedNotification):
+            seen.tell("updated", str(message.params.uri))
+        elif isinstance(message, types.ToolListChangedNotification):
+            seen.tell("tools", "changed")
+
     async with Client(
         parameters,
         mode=mode,
+        log_level=LEVEL,
+        logging_callback=logged,
+        message_handler=told,
         elicitation_callback=fill_in,
         sampling_callback=complete,
         list_roots_callback=list_roots,
     ) as client:
-        yield Host(client)
+        yield Host(client, seen)
 
 
 if __name__ == "__main__":

@@ -25,8 +25,11 @@ PLACE = Path(os.environ.get("MCP_BRIDGE_PUBLISHED") or CHECKOUT / ".published").
 PATIENCE = 60.0  # of one run of a host: a bound for what hangs
 
 HOSTS = ("py", "fastmcp", "ts")
+LEGACY_HOSTS = (*HOSTS, "py1", "ts1")
+SERVERS = ("py", "ts")
 LEGACY, AUTO, MODERN = "legacy", "auto", "2026-07-28"
 BRIDGE = (sys.executable, "-m", "mcp_era_bridge", "--no-cache", "--")
+TRANSLATING = (*BRIDGE[:-1], "--era", "modern", "--")
 
 STEPS = (
     *("list_tools", "list_resources", "list_prompts", "echo", "add"),
@@ -34,6 +37,8 @@ STEPS = (
     *("ask_form", "ask_model", "ask_roots", "ask_twice", "ask_all"),
     *("parallel", "fail", "unknown_tool", "slow_cancel"),
 )
+LIVE_STEPS = ("ask_url", "progress", "logs", "changes", "era")
+"""What only a modern_server has, and what FastMCP's client does not show."""
 
 # What each result of 2026-07-28 has and none before; the bridge fills it in so.
 SERVER_INFO = "io.modelcontextprotocol/serverInfo"
@@ -64,7 +69,9 @@ def legacy_server() -> Command:
     return (python_of("sdk-py1"), str(HERE / "legacy_server.py"))
 
 
-def modern_server() -> Command:
+def modern_server(sdk: str = "py") -> Command:
+    if sdk == "ts":
+        return (node(), str(HERE / "modern_server.mjs"), installed("sdk-ts2"))
     return (python_of("sdk-py2"), str(HERE / "modern_server.py"))
 
 
@@ -73,8 +80,20 @@ def host_command(host: str) -> Command:
         return (python_of("sdk-py2"), str(HERE / "py_host.py"))
     if host == "fastmcp":
         return (python_of("fastmcp4"), str(HERE / "fastmcp_host.py"))
+    if host == "py1":
+        return (python_of("sdk-py1"), str(HERE / "py1_host.py"))
+    if host == "ts1":
+        return (node(), str(HERE / "ts1_host.mjs"), installed("sdk-ts1"))
     assert host == "ts"
     return (node(), str(HERE / "ts_host.mjs"), installed("sdk-ts2"))
+
+
+def steps_for(host: str) -> Command:
+    """What a legacy host can do at a modern_server."""
+    if host == "fastmcp":
+        return STEPS
+    # The Python SDK 1.x has no way to cancel a request.
+    return tuple(step for step in (*STEPS, *LIVE_STEPS) if (host, step) != ("py1", "slow_cancel"))
 
 
 class Report(NamedTuple):

@@ -17,12 +17,38 @@ from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
 PATIENCE = 20.0  # of one step: a bound for what hangs
+LEVEL = "warning"  # of the log messages that a host wants
 
 Json = dict[str, object]
 
 
+class Seen:
+    """What the server has told unasked, by kind, in order."""
+
+    def __init__(self) -> None:
+        self._told: dict[str, list[object]] = {}
+        self._news = asyncio.Event()
+
+    def tell(self, kind: str, what: object) -> None:
+        self._told.setdefault(kind, []).append(what)
+        self._news.set()
+
+    async def until(self, kind: str, count: int) -> list[object]:
+        """Waits for so many of a kind; gives all that there are."""
+        while len(self.of(kind)) < count:
+            self._news.clear()
+            await self._news.wait()
+        return self.of(kind)
+
+    def of(self, kind: str) -> list[object]:
+        return [*self._told.get(kind, [])]
+
+
 class Connection(Protocol):
     """A connected client; what it returns is what the server sent, as far as its SDK shows it."""
+
+    seen: Seen
+    """Here it tells of `progress`, `log` messages, `updated` resources and `tools` that changed."""
 
     def about(self) -> Json: ...
     async def list_tools(self) -> Json: ...
@@ -32,6 +58,9 @@ class Connection(Protocol):
     async def read(self, uri: str) -> Json: ...
     async def prompt(self, name: str, arguments: dict[str, str]) -> Json: ...
     async def complete(self, prompt: str, argument: dict[str, str]) -> Json: ...
+    async def call_with_progress(self, tool: str, arguments: Json) -> Json: ...
+    async def set_level(self) -> None: ...
+    def watching(self, uri: str) -> AbstractAsyncContextManager[None]: ...
 
 
 Connect = Callable[[str, list[str]], AbstractAsyncContextManager[Connection]]
@@ -57,12 +86,34 @@ def steps_of(host: Connection) -> dict[str, Callable[[], Awaitable[object]]]:
             pass
         return told
 
+    async def progress() -> object:
+        result = await host.call_with_progress("count", {"to": 3})
+        return [result, await host.seen.until("progress", 3)]
+
+    async def logs() -> object:
+        await host.set_level()
+        result = await host.call("log", {})
+        return [result, await host.seen.until("log", 2)]
+
+    async def changes() -> object:
+        async with host.watching("shelf://top/touched"):
+            await host.call("touch", {})
+            await host.seen.until("updated", 1)
+            await host.call("grow", {})
+            await host.seen.until("tools", 1)
+        await host.call("touch", {})
+        return [host.seen.of("updated"), host.seen.of("tools")]
+
     asked = {
         f"ask_{what}": lambda what=what: host.call("ask", {"what": what})
-        for what in ("form", "model", "roots", "twice", "all")
+        for what in ("form", "url", "model", "roots", "twice", "all")
     }
     return {
         **asked,
+        "progress": progress,
+        "logs": logs,
+        "changes": changes,
+        "era": lambda: host.call("era", {}),
         "list_tools": host.list_tools,
         "list_resources": host.list_resources,
         "list_prompts": host.list_prompts,
