@@ -60,7 +60,8 @@ PROBE_TIMEOUT = Option(
     metavar="SECONDS",
     default="5",
     seconds=True,
-    help="How long a server may leave server/discover unanswered before it is taken for legacy.",
+    help="How long a server may leave the first thing that it is asked (server/discover by a modern"
+    " host, initialize by a legacy one) unanswered before it is asked in the other era.",
 )
 INIT_TIMEOUT = Option(
     "--init-timeout",
@@ -73,15 +74,16 @@ ROOT = Option(
     "--root",
     metavar="URI",
     repeatable=True,
-    help="A root (file://...) that a legacy server gets when it asks for roots, whatever the host"
-    " declares; may be repeated (in the variable: one a line).",
+    help="A root (file://...) that a server gets when it asks for roots, whatever the host declares;"
+    " may be repeated (in the variable: one a line).",
 )
 ANSWER_TIMEOUT = Option(
     "--answer-timeout",
     metavar="SECONDS",
     default="600",
     seconds=True,
-    help="How long a call waits for the host to answer what the server asks.",
+    help="How long a call waits for a modern host to answer what the server asks, or for a user to"
+    " be done at a URL.",
 )
 MAX_SESSIONS = Option(
     "--max-sessions",
