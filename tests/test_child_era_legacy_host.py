@@ -205,6 +205,36 @@ host  < {"id":0,"error":{"code":-32603,"message":"The server exited with code 1"
 """
 
 
+@pytest.mark.parametrize("waits", ["", "after 4"])
+def test_a_child_that_refuses_initialize_and_ends_is_started_again_and_probed(waits: str) -> None:
+    play(
+        RELAYED,
+        'child > {"id":0,"error":{"code":-32601,"message":"first"}}' + OUR_PROBE,
+        waits,
+        "ended 1\nstart 2" + OUR_PROBE.replace("$PROBE", "1001"),
+        f'child > {{"id":1001,"result":{MODERN_RESULT}}}' + JOINED,
+    )
+    play(
+        RELAYED,
+        'child > {"id":0,"error":{"code":-32601,"message":"first"}}' + OUR_PROBE,
+        "ended 1\nstart 2" + OUR_PROBE.replace("$PROBE", "1001"),
+        'ended 1\nhost < {"id":0,"error":{"code":-32601,"message":"first"}}',
+    )
+
+
+def test_a_slow_child_that_exits_on_the_probe_is_not_probed_again_before_initialize() -> None:
+    play(
+        RELAYED,
+        "after 5" + OUR_PROBE,
+        f"ended 1\nstart 2\nchild < {INITIALIZE}",
+        "after 50",
+        """
+child > {"id":0,"result":{"protocolVersion":"2025-06-18","capabilities":{}}}
+host  < {"id":0,"result":{"protocolVersion":"2025-06-18","capabilities":{}}}
+""",
+    )
+
+
 def test_a_child_that_exits_on_both_is_broken() -> None:
     play(RELAYED, "ended 1\nstart 2" + OUR_PROBE, "ended 1" + EXITED)
 

@@ -127,6 +127,8 @@ class ChildEra:
         """Whether the present process has been probed and has not answered that."""
         self._after_probe = False
         """Whether the host's own `initialize` has been sent behind a probe."""
+        self._asked_afresh = False
+        """Whether a process has been probed that has not seen the host's `initialize`."""
         self.found: Memory | None = None
         """What is worth remembering, once the verdict is legacy."""
         self._modern_for_sure = False
@@ -318,21 +320,30 @@ class ChildEra:
             # It exited on `initialize`, after it had said that it is modern.
             self._modern_for_sure = True
             return [*self._restarted(), *self._probe(now)]
-        if self.state is State.OVERDUE or self._pinned is not None or self._refusal is not None:
+        if self.state is State.OVERDUE or self._pinned is not None:
+            return self._gave_up("child_exited", self._refusal)
+        if self._relaying:
+            return self._relaying_to_next(now)
+        if self._refusal is not None:
             return self._gave_up("child_exited", self._refusal)
         if self._memory is not None:
             self._memory = None
             return [Forget(), *self._restarted(), *self._probe(now)]
-        if self._relaying and not self._probes:
-            return [*self._restarted(), *self._probe(now)]
-        if self._after_probe:
-            # It may have ended because of the probe.
-            self._after_probe = False
-            return [*self._restarted(), *self._handshake(now)]
-        if self._relaying or not self._probed_here:
+        if not self._probed_here:
             return self._gave_up("child_exited")
         self.found = Memory.EXITS
         return [*self._restarted(), *self._initialize(now)]
+
+    def _relaying_to_next(self, now: float) -> list[Step]:
+        """The process of a legacy host has ended: what the next one is asked."""
+        if self.state is State.HANDSHAKING and self._probed_here:
+            # It may have ended because of the probe behind the host's `initialize`.
+            return [*self._restarted(), *self._handshake(now)]
+        if not self._asked_afresh:
+            # Or because of `initialize`.
+            self._asked_afresh = True
+            return [*self._restarted(), *self._probe(now)]
+        return self._gave_up("child_exited", self._refusal)
 
     def passed(self, now: float) -> list[Step]:
         """The deadline passed."""
