@@ -317,8 +317,9 @@ class Dialogues(RuleBasedStateMachine):
             return
         for stream in list(self.streams):
             self._cancel_quietly(stream)
-        # Past the initialize timeout of a process whose start had to wait for its turn.
-        for _ in range(40):
+        # Past the initialize timeouts of two processes, the second of which is to be what the first
+        # one was not, and has to wait for its turn.
+        for _ in range(70):
             self._answer_everything()
             for leg in list(self.parked):
                 self._cancel_quietly(leg)

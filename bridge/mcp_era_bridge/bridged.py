@@ -397,6 +397,10 @@ class Bridged:
             if self._open.pop(call.id, None) is call:
                 self.refuse(call, refusal)
 
+    def fail_waiting(self, refusal: Refusal) -> None:
+        """Answers calls that wait for another session."""
+        self.fail(self._succession.take_waiting(), refusal)
+
     def refuse(self, call: Call, refusal: Refusal) -> None:
         """Answers a call with an error of ours, in its own era."""
         if self._second is not None and call.legacy:

@@ -74,8 +74,8 @@ ROOT = Option(
     "--root",
     metavar="URI",
     repeatable=True,
-    help="A root (file://...) that a server gets when it asks for roots, whatever the host declares;"
-    " may be repeated (in the variable: one a line).",
+    help="A root (file://...) that a server gets when it asks for roots, whatever the host"
+    " declares; may be repeated (in the variable: one a line).",
 )
 ANSWER_TIMEOUT = Option(
     "--answer-timeout",
