@@ -198,6 +198,10 @@ def test_a_server_that_exits_only_once_is_started_again_with_patience() -> None:
 
 # The old process is busy ------------------------------------------------------------------------
 
+ANSWERED = (
+    '{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},'
+    '"serverInfo":{"name":"old","version":"1"}}'
+)
 BUSY = opened(SAMPLING) + call("1", 1, name="slow", capabilities=SAMPLING)
 BESIDE = BUSY + call("2", None, capabilities=FORM) + "beside 2\n" + hello(1002, BOTH, "child2")
 
@@ -215,6 +219,16 @@ def test_a_busy_process_goes_on_beside_the_new_one_and_ends_when_it_is_done() ->
         'host  < {"id":1,"result":{"content":[],$DONE}}\nend 1\n',
         done(2, "4"),
         done(1, "2"),
+    )
+
+
+def test_what_one_process_answers_in_the_name_of_another_is_dropped() -> None:
+    play(
+        BESIDE,
+        f'child1 > {{"id":1002,"result":{ANSWERED}}}',
+        'child1 > {"id":1,"result":{"content":[]}}\nhost  < {"id":1,"result":{"content":[],$DONE}}',
+        f'child2 > {{"id":1002,"result":{ANSWERED}}}\n'
+        'child < {"method":"notifications/initialized"}\n' + sent(1) + "end 1",
     )
 
 
@@ -577,6 +591,18 @@ def test_what_was_given_up_is_not_wished_for_with_something_else() -> None:
         done(1, "1"),
         call("2", None, capabilities=both) + "start 4\n" + hello(1004, roots),
         greets(1004) + sent(1),
+    )
+
+
+def test_the_parts_of_what_was_given_up_are_not_wished_for_either() -> None:
+    # Else the server would be started again and again.
+    parts = '{"elicitation":{"form":{},"url":{}}}'
+    play(
+        REPLACED,
+        at(ENDS[0][0], 1002) + "start 3\n" + hello(1003, NOTHING),
+        greets(1003) + sent(1),
+        done(1, "1"),
+        call("2", 2, capabilities=parts),
     )
 
 

@@ -36,7 +36,7 @@ from mcp_era_legacy.stray_roots import KnownRoots
 from mcp_era_modern.exchange import Retry
 from mcp_era_modern.face import ModernFace, StreamOpened
 from mcp_era_wire import methods
-from mcp_era_wire.capabilities import flattened, united
+from mcp_era_wire.capabilities import flattened, reduced, united
 from mcp_era_wire.deadlines import earliest
 from mcp_era_wire.envelope import UNREADABLE, Id, Message, encode, read_message
 from mcp_era_wire.events import (
@@ -357,7 +357,9 @@ class Bridged:
         succession = self._succession
         lacking = frozenset[str]()
         if session is not None:
-            lacking = session.lacks(flattened(call.capabilities)) - succession.given_up
+            # With a capability its parts are given up, too.
+            wanted = reduced(call.capabilities, succession.given_up)
+            lacking = session.lacks(flattened(wanted)) - succession.given_up
         if session is not None and (succession.number is None or not lacking):
             beside = not session.is_idle
             if succession.is_wanted(lacking, 1 + len(self._draining), beside=beside):

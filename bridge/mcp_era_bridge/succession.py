@@ -133,7 +133,8 @@ class Succession:
             self.number = self._life.number
             self._life.spoken_to = True
             to_child = self._out.to_child
-        self._id = self._own.add(methods.INITIALIZE)
+        # No other process may answer it, so it does not stand among the open ones.
+        self._id = self._own.fresh_id()
         roots = self._settings.roots is not None
         capabilities = client_capabilities(declared, roots=roots)
         info = self._client_info or self._bridge_info
@@ -201,7 +202,6 @@ class Succession:
         if message.method is UNSET:
             if message.id != self._id and message.id != str(self._id):
                 return None
-            self._own.open.pop(self._id, None)
             result = ABSENT if message.is_failure else message.result
             answer = read_initialize_answer(result, message.error)
             if isinstance(answer, Server):
@@ -243,7 +243,6 @@ class Succession:
 
     def _fail(self, refusal: Refusal, now: float) -> Failed | None:
         assert self.number is not None
-        self._own.open.pop(self._id, None)
         self._out.note(Severity.WARNING, "no other session: " + refusal.message)
         # The wish is not repeated: what the server does not start with it will not start with.
         wish = flattened(self._declared) - flattened(self._before)
@@ -262,7 +261,6 @@ class Succession:
         return Failed(refusal, self._over(), was_beside=False)
 
     def _over(self) -> list[Call]:
-        self._own.open.pop(self._id, None)
         self.number = self.deadline = None
         self._held = []
         return self.take_waiting()
