@@ -221,3 +221,31 @@ child > {acknowledged}
 host  < {{"method":"notifications/tools/list_changed","params":{{{tagged}}}}}
 """,
     )
+
+
+BUSY = """
+host  > {"id":1,"method":"tools/list"}
+child < {"id":1001,"method":"tools/list","params":{$META}}
+host  > {"id":2,"method":"x/y","params":{$META}}
+child < {"id":2,"method":"x/y","params":{$META}}
+"""
+TOO_LONG = (
+    '"error":{"code":-32603,"message":"The server\'s answer was too long to be read",'
+    '"data":{"source":"mcp-bridge","reason":"line_too_long"}}'
+)
+
+
+@pytest.mark.parametrize(
+    ("line", "lost"),
+    [('{"jsonrpc":"2.0","id":2,', "2"), ('{"jsonrpc":"2.0","id":1001,', "1"), ("{", "12")],
+)
+def test_a_line_that_is_too_long_fails_whom_it_concerns_in_either_half(
+    line: str, lost: str
+) -> None:
+    conversation = play(BOTH, BUSY)
+    joint = conversation.joint
+    conversation.play(
+        f"child ! LONG {line}\nnoise {line}\x00{line}\n"
+        + "".join(f'host < {{"id":{id},{TOO_LONG}}}\n' for id in lost)
+    )
+    assert joint.process == 1

@@ -2,7 +2,8 @@
 
 Lives here: which requests of the host are open, what its face and the child's peer have to tell
 each other, and modern requests of a host that speaks both eras, which are relayed beside. Does not:
-either era's wire format (legacy/, modern/), the search for the child's era (inquiry.py). Spec
+what the child says (modern_child.py), either era's wire format (legacy/, modern/), the search for
+the child's era (inquiry.py). Spec
 2025-11-25, basic/lifecycle, basic/utilities/cancellation; 2026-07-28, basic/versioning.
 """
 
@@ -11,7 +12,6 @@ from typing import Final, Self
 
 from msgspec import UNSET, Raw
 
-from mcp_era_bridge.child_lines import read_child_line
 from mcp_era_bridge.effects import Outbox
 from mcp_era_bridge.host_era import has_envelope
 from mcp_era_bridge.host_lines import (
@@ -20,13 +20,12 @@ from mcp_era_bridge.host_lines import (
     read_cancelled,
     read_host_line,
 )
+from mcp_era_bridge.modern_child import ModernChild
 from mcp_era_bridge.open_requests import Open
 from mcp_era_bridge.own_requests import OwnRequests
 from mcp_era_bridge.refusals import (
     CHILD_UNRESPONSIVE,
     DUPLICATE_ID,
-    INVALID_LINE,
-    LINE_TOO_LONG,
     too_many_requests,
 )
 from mcp_era_bridge.relayed import Relayed
@@ -39,30 +38,15 @@ from mcp_era_modern.kept_streams import KeptStreams
 from mcp_era_modern.peer import ModernPeer
 from mcp_era_wire import methods
 from mcp_era_wire.capabilities import united
-from mcp_era_wire.dirty import Batch, Blank, Broken, Noise, examine
-from mcp_era_wire.envelope import UNREADABLE, Id, Message, encode, read_message, sound_utf8
+from mcp_era_wire.dirty import Batch, examine
+from mcp_era_wire.envelope import UNREADABLE, Id, Message, encode, read_message
 from mcp_era_wire.events import (
-    Asked,
-    Call,
-    Changed,
-    ChildEvent,
-    Completed,
-    Dropped,
-    ElicitationCompleted,
-    Failed,
     HostEvent,
-    Logged,
-    Notified,
-    Progressed,
     QuestionAnswered,
     QuestionFailed,
-    Refused,
     Severity,
-    Stray,
     WatchClosed,
-    Watched,
     WatchOpened,
-    Withdrawn,
 )
 from mcp_era_wire.members import members_of
 from mcp_era_wire.refusal import Refusal
@@ -98,7 +82,7 @@ class Handshaken:
         self.initialize_id: Id | None = None
         """The id of the host's `initialize`, if the present process has been sent it."""
         self._open: Open = {}
-        self._peer: ModernPeer | None = None
+        self._child: ModernChild | None = None
         self.stalled = False
         """Whether the child takes nothing of what it is told."""
 
@@ -106,18 +90,18 @@ class Handshaken:
     def work(self) -> int:
         """How many requests of the host are not answered yet, but for those that wait for it."""
         relayed = self.relayed.work if self.relayed is not None else 0
-        peer = self._peer
-        return len(self._open) + relayed - (peer.asking if peer is not None else 0)
+        child = self._child
+        return len(self._open) + relayed - (child.peer.asking if child is not None else 0)
 
     @property
     def deadline(self) -> float | None:
         """When `passed` wants to be called."""
-        return self._peer.deadline if self._peer is not None else None
+        return self._child.peer.deadline if self._child is not None else None
 
     @property
     def has_child(self) -> bool:
         """Whether there is a process that the host is joined to."""
-        return self._peer is not None
+        return self._child is not None
 
     @classmethod
     def of(
@@ -153,13 +137,16 @@ class Handshaken:
         if self._settings.roots is not None:
             capabilities = Raw(encode(united(capabilities, _ROOTS)))
         offered = (members_of(discovered) or {}).get("capabilities", Raw(b"{}"))
-        peer = self._peer = ModernPeer(
+        peer = ModernPeer(
             self._out.to_child,
             self._own.fresh_id,
             offered,
             Envelope(self.face.client.info, capabilities),
             most_questions=self._settings.most_questions,
             patience=self._settings.answer_timeout,
+        )
+        self._child = ModernChild(
+            self._out, self._open, self.face, peer, self._settings.roots, self.relayed
         )
         peer.level = self.face.level
         if self.relayed is not None:
@@ -174,20 +161,16 @@ class Handshaken:
     def lost(self, refusal: Refusal) -> None:
         """The process is gone: what is open there fails."""
         self.initialize_id = None
-        peer, self._peer = self._peer, None
-        if peer is not None:
-            lost = peer.lost()
-            self._child_events(peer)
-            self._fail(lost, refusal)
+        child, self._child = self._child, None
+        if child is not None:
+            lost = child.peer.lost()
+            while child.peer.events:
+                child.handle(child.peer.events.pop(0))
+            child.fail(lost, refusal)
         for id in self.face.fail_subscriptions(refusal):
             del self._open[id]
         if self.relayed is not None:
             self.relayed.lost(refusal)
-
-    def _fail(self, calls: Sequence[Call], refusal: Refusal) -> None:
-        for call in calls:
-            if self._open.pop(call.id, None) is call:
-                self.face.fail(call, refusal.error)
 
     def is_disowned_by(self, message: Message) -> bool:
         """Whether the child answers the host's `initialize` with a session: it was slow, and has
@@ -236,17 +219,18 @@ class Handshaken:
 
     def message_from_host(self, line: bytes, message: Message, now: float) -> None:
         """As from_host, for a message that has been read."""
-        peer = self._peer
-        assert peer is not None, "while there is no child the host is not heard here"
+        child = self._child
+        assert child is not None, "while there is no child the host is not heard here"
+        peer = child.peer
         id = message.id
         method = message.method
         if method is UNSET:
             if not self.face.answered(message):
                 self._out.note(Severity.DEBUG, "answer to nothing dropped", id=repr(id))
         elif id is UNSET:
-            self._notification(line, method, message, now)
+            self._notification(peer, line, method, message, now)
         elif _ENVELOPE_MARK in line and has_envelope(message):
-            self._modern_request(line, id)
+            self._modern_request(child, line, id)
         else:
             self._request(peer, id, message, now)
         self.settle(now)
@@ -278,10 +262,11 @@ class Handshaken:
             return too_many_requests(most)
         return CHILD_UNRESPONSIVE if self.stalled else None
 
-    def _modern_request(self, line: bytes, id: Id) -> None:
+    def _modern_request(self, child: ModernChild, line: bytes, id: Id) -> None:
         """The host speaks the other era as well, which is the child's own (translation G.2)."""
         if self.relayed is None:
             self.relayed = Relayed(self._out, self._own, self._settings.most_open, self._kept)
+            child.relayed = self.relayed
         self.relayed.stalled = self.stalled
         if id in self._open:
             self.face.batches.add(id)
@@ -289,26 +274,22 @@ class Handshaken:
         else:
             self.relayed.from_host(line)
 
-    def _notification(self, line: bytes, method: str, message: Message, now: float) -> None:
+    def _notification(
+        self, peer: ModernPeer, line: bytes, method: str, message: Message, now: float
+    ) -> None:
         if method == methods.CANCELLED:
-            self._cancel(line, message, now)
+            self._cancel(peer, line, message, now)
         elif method == methods.INITIALIZED:
-            self._initialized(now)
+            if not self.face.initialized:
+                self.face.initialized = True
+                peer.listening.open(now)
         elif method in methods.NOTIFICATIONS or method in methods.REQUESTS or self.stalled:
             # A modern child has no use for what is known (translation E.3).
             self._out.note(Severity.DEBUG, "notification of the host dropped", method=method)
-        elif self._peer is None:
-            self._out.note(Severity.WARNING, "notification of the host lost", method=method)
         else:
-            self._peer.notify(method, notification_params(message.params))
+            peer.notify(method, notification_params(message.params))
 
-    def _initialized(self, now: float) -> None:
-        if not self.face.initialized:
-            self.face.initialized = True
-            if self._peer is not None:
-                self._peer.listening.open(now)
-
-    def _cancel(self, line: bytes, message: Message, now: float) -> None:
+    def _cancel(self, peer: ModernPeer, line: bytes, message: Message, now: float) -> None:
         try:
             cancelled = read_cancelled(message.params)
         except UNREADABLE:
@@ -321,121 +302,35 @@ class Handshaken:
         call = self._open.pop(id)
         if self.face.cancel(id) or call is None:
             return
-        if self._peer is not None:
-            reason = None if cancelled.reason is UNSET else cancelled.reason
-            self._peer.cancel(call, reason, now)
+        reason = None if cancelled.reason is UNSET else cancelled.reason
+        peer.cancel(call, reason, now)
         self.face.questions.forget(call)
 
     # From the child ------------------------------------------------------------------------------
 
     def take(self, lines: Sequence[bytes], start: int, ascii: bool, now: float) -> Taken:
-        """Handles lines of the child from `start` on, up to and with one that is no plain result.
-
-        Written out, as this is the way of every result.
-        """
-        peer = self._peer
-        if peer is None:
+        """Handles lines of the child from `start` on, up to and with one that is no plain
+        result."""
+        if self._child is None:
             return len(lines), ()
-        plain_answer, complete, open = peer.plain_answer, self.face.complete, self._open
-        for index in range(start, len(lines)):
-            line = lines[index]
-            try:
-                message = read_message(line) if ascii or sound_utf8(line) else None
-            except UNREADABLE:
-                message = None
-            call = plain_answer(message) if message is not None else None
-            if call is None or message is None:
-                return index + 1, self.from_child(line, ascii, now)
-            del open[call.id]
-            complete(call, message.result)
-        return len(lines), ()
-
-    def from_child(self, line: bytes, ascii: bool, now: float) -> Sequence[Message]:
-        """Handles a line of the child. Returned are responses that answer nothing here: they may
-        be for the joint."""
-        peer = self._peer
-        if peer is None:
-            return ()
-        if ascii or sound_utf8(line):
-            try:
-                message = read_message(line)
-            except UNREADABLE:
-                pass
-            else:
-                if message.says_something or message.id is not UNSET:
-                    strays = self._message_from_child(peer, line, message, now)
-                    self.settle(now)
-                    return strays
-        strays = self._odd_line(peer, line, ascii, now)
+        taken = self._child.take(lines, start, ascii, now)
         self.settle(now)
-        return strays
-
-    def _message_from_child(
-        self, peer: ModernPeer, line: bytes, message: Message, now: float
-    ) -> Sequence[Message]:
-        event = peer.receive(message, now)
-        if event is None:
-            return ()
-        if isinstance(event, Stray | Dropped):
-            if self.relayed is not None:
-                # It is nothing of ours, so it is for the host's other half.
-                return self.relayed.from_child(line)
-            if isinstance(event, Stray):
-                return (event.message,)
-        self._handle(event)
-        return ()
-
-    def _odd_line(
-        self, peer: ModernPeer, line: bytes, ascii: bool, now: float
-    ) -> Sequence[Message]:
-        read = read_child_line(line, ascii)
-        match read:
-            case Message():
-                self._out.noise_in_front(line)
-                return self._message_from_child(peer, line, read, now)
-            case Batch(items):
-                return [stray for item in items for stray in self.from_child(item, False, now)]
-            case Broken():
-                self._broken(peer, line, read, now)
-            case Noise():
-                self._out.noise.append(line)
-            case Blank():
-                pass
-        return ()
-
-    def _broken(self, peer: ModernPeer, line: bytes, broken: Broken, now: float) -> None:
-        """A line that cannot be read is the answer to somebody, or to nobody knows whom."""
-        if broken.id is not UNSET and not peer.knows(broken.id) and self.relayed is not None:
-            self.relayed.from_child(line)
-            return
-        self._out.noise.append(line)
-        refusal = LINE_TOO_LONG if broken.too_long else INVALID_LINE
-        if broken.id is not UNSET:
-            call = peer.give_up_call(broken.id, refusal.error, now)
-            self._fail([call] if call is not None else [], refusal)
-        else:
-            self._fail(peer.lost_answers(), refusal)
-            if self.relayed is not None:
-                self.relayed.lost(refusal)
+        return taken
 
     def settle(self, now: float) -> None:
         """Lets the face and the peer tell each other what has happened."""
-        peer = self._peer
+        child = self._child
         face = self.face
-        while face.events or (peer is not None and peer.events):
+        while face.events or (child is not None and child.peer.events):
             if face.events:
                 self._host_event(face.events.pop(0), now)
-            elif peer is not None:
-                self._handle(peer.events.pop(0))
-
-    def _child_events(self, peer: ModernPeer) -> None:
-        while peer.events:
-            self._handle(peer.events.pop(0))
+            elif child is not None:
+                child.handle(child.peer.events.pop(0))
 
     def _host_event(self, event: HostEvent, now: float) -> None:
-        peer = self._peer
-        if peer is None:
+        if self._child is None:
             return  # what waits is begun with the next process
+        peer = self._child.peer
         match event:
             case QuestionAnswered(question, answer):
                 peer.answer(question, answer, now)
@@ -448,49 +343,8 @@ class Handshaken:
             case _:
                 raise AssertionError(event)
 
-    def _handle(self, event: ChildEvent) -> None:
-        """What the child does reaches the host."""
-        match event:
-            case Completed(call, result):
-                if self._open.pop(call.id, None) is call:
-                    self.face.complete(call, result)
-            case Failed(call, error):
-                if self._open.pop(call.id, None) is call:
-                    self.face.fail(call, error)
-            case Progressed(call, progress, params):
-                self.face.progress(call, progress, params)
-            case Asked(question):
-                self._ask(event)
-            case Withdrawn(question):
-                self.face.withdraw(question)
-            case Logged(params):
-                self.face.log(params)
-            case Changed():
-                self.face.changed(event)
-            case Watched(uri, accepted, error):
-                for id in self.face.watched(uri, accepted, error):
-                    del self._open[id]
-            case Notified(method, params):
-                self.face.notify(method, params)
-            case Refused(method, why):
-                self._out.note(
-                    Severity.WARNING, "request of the child refused", method=method, why=why
-                )
-            case Dropped(method):
-                self._out.note(Severity.DEBUG, "notification of the child dropped", method=method)
-            case ElicitationCompleted() | Stray():
-                pass  # not in this era; for the joint
-
-    def _ask(self, asked: Asked) -> None:
-        question = asked.question
-        roots = self._settings.roots
-        if question.method == methods.ROOTS_LIST and roots is not None:
-            self.face.events.append(QuestionAnswered(question, roots))
-        else:
-            self.face.ask(question)
-
     def passed(self, now: float) -> None:
         """Time went by."""
-        if self._peer is not None:
-            self._peer.passed(now)
+        if self._child is not None:
+            self._child.peer.passed(now)
             self.settle(now)
