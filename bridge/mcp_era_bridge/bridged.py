@@ -10,11 +10,10 @@ era (inquiry.py). Spec 2026-07-28, basic/patterns/cancellation; basic/transports
 from collections.abc import Sequence
 from typing import Final
 
-import msgspec
 from msgspec import UNSET, Raw
 
 from mcp_era_bridge import refusals
-from mcp_era_bridge.effects import EndChild, Outbox
+from mcp_era_bridge.effects import Outbox
 from mcp_era_bridge.host_era import has_envelope
 from mcp_era_bridge.host_lines import (
     invalid_request,
@@ -25,20 +24,17 @@ from mcp_era_bridge.host_lines import (
 from mcp_era_bridge.open_requests import Open
 from mcp_era_bridge.refusals import CHILD_UNRESPONSIVE, DUPLICATE_ID, too_many_requests
 from mcp_era_bridge.second_face import SecondFace
-from mcp_era_bridge.session import Session, Taken
+from mcp_era_bridge.session import Taken
+from mcp_era_bridge.sessions import Sessions
 from mcp_era_bridge.settings import Settings
 from mcp_era_bridge.succession import Outcome, Succeeded, Succession
 from mcp_era_bridge.waiting import Waiting
-from mcp_era_legacy.attribution import Askers
-from mcp_era_legacy.handshake import read_initialize_request
-from mcp_era_legacy.questions import Asking
-from mcp_era_legacy.stray_roots import KnownRoots
 from mcp_era_modern.exchange import Retry
 from mcp_era_modern.face import ModernFace, StreamOpened
 from mcp_era_wire import methods
-from mcp_era_wire.capabilities import flattened, reduced, united
+from mcp_era_wire.capabilities import flattened, reduced
 from mcp_era_wire.deadlines import earliest
-from mcp_era_wire.envelope import UNREADABLE, Id, Message, encode, read_message
+from mcp_era_wire.envelope import UNREADABLE, Id, Message, read_message
 from mcp_era_wire.events import (
     Call,
     CallExpired,
@@ -55,7 +51,6 @@ from mcp_era_wire.events import (
     WatchClosed,
     WatchOpened,
 )
-from mcp_era_wire.members import members_of, same_json, string_of
 from mcp_era_wire.refusal import Refusal
 
 _ROOTS: Final = Raw(b'{"roots":{}}')
@@ -82,21 +77,10 @@ class Bridged:
         self._settings = settings
         self._succession = succession
         self._most_open = settings.most_open
-        self._asking = Asking(
-            Askers(),
-            KnownRoots(fixed=settings.roots),
-            most_open=settings.most_questions,
-            answer_timeout=settings.answer_timeout,
-        )
-        self._current: Session | None = None
-        self._draining: dict[int, Session] = {}
-        self._server: Server | None = None
-        """What the child has last said of itself."""
+        self._sessions = Sessions(out, face, open, settings)
         self._client_info: Raw | None = None
         self._covered: Raw | None = None
         """Capabilities that the current session is known to cover."""
-        self._second: SecondFace | None = None
-        """The host's face of the handshake era, if it speaks both."""
         self.stalled = False
         """Whether the child takes nothing of what it is told."""
         self.served = False
@@ -110,16 +94,12 @@ class Bridged:
     @property
     def deadline(self) -> float | None:
         """When `passed` wants to be called."""
-        current = self._current
+        current = self._sessions.current
         due = current.peer.deadline if current is not None else None
-        if self._face.exchanges or self._draining:
-            draining = (session.peer.deadline for session in self._draining.values())
+        if self._face.exchanges or self._sessions.draining:
+            draining = (session.peer.deadline for session in self._sessions.draining.values())
             return earliest(due, self._face.exchanges.deadline, *draining)
         return due
-
-    def _sessions(self) -> list[Session]:
-        current = [self._current] if self._current is not None else []
-        return [*current, *self._draining.values()]
 
     # Sessions ------------------------------------------------------------------------------------
 
@@ -132,92 +112,57 @@ class Bridged:
         it was told of.
         """
         self._client_info = client_info
-        self._server = server
-        old = self._current
-        if old is not None:
-            old.draining = True
-            self._draining[old.number] = old
-        roots = self._settings.roots is not None
-        if roots:
-            declared = Raw(encode(united(declared, _ROOTS)))
-        declares_roots = "roots" in (members_of(declared) or {})
-        self._current = Session(
-            self._out,
-            self._face,
-            self._open,
-            number,
-            server,
-            declared,
-            msgspec.structs.replace(self._asking, declares_roots=declares_roots),
-            strict_logs=self._settings.strict_logs,
-        )
         self._covered = None
-        self._current.peer.open()
-        self._face.ready(server, number)
-        if self._second is not None:
-            self._current.second = self._second
-            self._second.adopt(self._current.peer, now)
+        self._sessions.open(number, server, declared, now)
         self.settle(now)
 
     def answered(self, initialize: Message) -> Raw | None:
-        """The child's own InitializeResult, if a host that sends `initialize` may have it: then
-        nothing has passed in this session, and it was opened with the same words."""
-        session = self._current
-        if session is None or self._draining or not session.is_untouched:
-            return None
-        wanted = string_of((members_of(initialize.params) or {}).get("protocolVersion"))
-        capabilities = read_initialize_request(initialize.params).capabilities
-        if self._settings.roots is not None:
-            capabilities = Raw(encode(united(capabilities, _ROOTS)))
-        same = wanted == session.version and same_json(capabilities, session.declared)
-        return session.server.result if same else None
+        """The child's own answer to an `initialize` that says nothing new; see Sessions."""
+        return self._sessions.answered(initialize)
 
     def hand_over(self) -> None:
         """The session is somebody else's from now on."""
-        self._current = None
-        self._face.streams.child_gone()
+        for session in self._sessions.all():
+            self._sessions.take_out(session.number)
 
     def initialize(self, initialize: Waiting, name: str) -> None:
         """The host opens with a handshake, too: from now on both faces share the sessions."""
-        if self._second is not None:
-            self._second.initialize_again(initialize)
+        sessions = self._sessions
+        if sessions.second is not None:
+            sessions.second.initialize_again(initialize)
             return
+        assert sessions.server is not None
         second = SecondFace(
             self._out,
             self._open,
             self._settings,
             self._begin,
-            lambda: [session.peer for session in self._sessions()],
+            sessions.peers,
             initialize,
             name,
         )
-        assert self._server is not None
-        self._second = second
-        for session in self._sessions():
-            session.second = second
-        second.welcome(self._server)
+        sessions.share(second)
+        second.welcome(sessions.server)
 
     def lost(self, number: int, refusal: Refusal, now: float) -> None:
         """The process `number` is gone: what is open there fails."""
-        session = self._draining.pop(number, None)
-        if session is None and self._current is not None and self._current.number == number:
-            session, self._current = self._current, None
-            self._face.streams.child_gone()
-            if self._second is not None:
-                self._second.lost(refusal)
+        sessions = self._sessions
+        is_current = sessions.current is not None and sessions.current.number == number
+        session = sessions.take_out(number)
+        if is_current and sessions.second is not None:
+            sessions.second.lost(refusal)
         if session is not None:
             session.lost(refusal)
             self.settle(now)
 
     def lost_all(self, refusal: Refusal, now: float) -> None:
         """Everything open fails."""
-        for session in self._sessions():
+        for session in self._sessions.all():
             self.lost(session.number, refusal, now)
 
     def serves(self, number: int) -> bool:
         """Whether there is a session with the process `number`."""
-        current = self._current
-        return (current is not None and current.number == number) or number in self._draining
+        return self._sessions.of(number) is not None
 
     # From the host -------------------------------------------------------------------------------
 
@@ -251,8 +196,8 @@ class Bridged:
         open = self._open
         if id in open:
             self._face.refuse(id, DUPLICATE_ID)
-        elif self._second is not None and _is_legacy(message):
-            self._second_request(self._second, id, message, now)
+        elif self._sessions.second is not None and _is_legacy(message):
+            self._second_request(self._sessions.second, id, message, now)
         elif len(open) >= self._most_open:
             self._face.refuse(id, too_many_requests(self._most_open))
         elif self.stalled:
@@ -262,11 +207,13 @@ class Bridged:
             if isinstance(request, Call):
                 self.served = True
                 open[id] = request
-                if request.capabilities is self._covered and self._current is not None:
-                    self._current.peer.begin(request, now)
+                if request.capabilities is self._covered and self._sessions.current is not None:
+                    self._sessions.current.peer.begin(request, now)
                 else:
                     self._begin(request, now)
-                if self._face.events or (self._current is not None and self._current.peer.events):
+                if self._face.events or (
+                    self._sessions.current is not None and self._sessions.current.peer.events
+                ):
                     self.settle(now)
             elif request is not None:
                 self.served = True
@@ -283,7 +230,7 @@ class Bridged:
             self.settle(now)
 
     def _begin(self, call: Call, now: float) -> None:
-        session = self._current
+        session = self._sessions.current
         if session is None or not session.covers(call):
             self._widen(call, now)
             return
@@ -301,7 +248,7 @@ class Bridged:
 
     def _no_method(self, message: Message, now: float) -> None:
         """A modern host has nobody to respond to (basic/transports/stdio, Sending Messages)."""
-        if self._second is not None and self._second.response(message):
+        if self._sessions.second is not None and self._sessions.second.response(message):
             self.settle(now)
         elif message.says_something:
             self._out.note(Severity.WARNING, "response of a modern host dropped")
@@ -311,16 +258,16 @@ class Bridged:
     def _notification(self, method: str, message: Message, now: float) -> None:
         if method == methods.CANCELLED:
             self.cancel(message, now)
-        elif method == methods.ROOTS_LIST_CHANGED and self._second is not None:
-            for session in self._sessions():
+        elif method == methods.ROOTS_LIST_CHANGED and self._sessions.second is not None:
+            for session in self._sessions.all():
                 session.peer.roots_changed()
         elif method in methods.NOTIFICATIONS or method in methods.REQUESTS or self.stalled:
             # What is known has no business here (translation B.7).
             self._out.note(Severity.DEBUG, "notification of the host dropped", method=method)
-        elif self._current is None:
+        elif self._sessions.current is None:
             self._out.note(Severity.WARNING, "notification of the host lost", method=method)
         else:
-            self._current.peer.notify(method, notification_params(message.params))
+            self._sessions.current.peer.notify(method, notification_params(message.params))
 
     def cancel(self, message: Message, now: float) -> None:
         """The host sends `notifications/cancelled`. Ids may be used again: open requests come
@@ -335,7 +282,7 @@ class Bridged:
             del self._open[id]
             self.settle(now)
             return
-        if self._second is not None and self._second.cancel(id):
+        if self._sessions.second is not None and self._sessions.second.cancel(id):
             del self._open[id]
             self.settle(now)
             return
@@ -344,7 +291,7 @@ class Bridged:
             return
         self._face.exchanges.over(call)
         self._succession.forget(call)
-        for session in self._sessions():
+        for session in self._sessions.all():
             session.peer.cancel(call, reason, now)
         self._out.note(Severity.DEBUG, "call cancelled", id=call.id, child_id=call.child_id)
         self.settle(now)
@@ -353,7 +300,7 @@ class Bridged:
 
     def _widen(self, call: Call, now: float) -> None:
         """A call declares more than the current session was opened with."""
-        session = self._current
+        session = self._sessions.current
         succession = self._succession
         lacking = frozenset[str]()
         if session is not None:
@@ -362,7 +309,7 @@ class Bridged:
             lacking = session.lacks(flattened(wanted)) - succession.given_up
         if session is not None and (succession.number is None or not lacking):
             beside = not session.is_idle
-            if succession.is_wanted(lacking, 1 + len(self._draining), beside=beside):
+            if succession.is_wanted(lacking, 1 + len(self._sessions.draining), beside=beside):
                 declared, info = session.declared, self._client_info
                 if not beside:
                     self._out.note(
@@ -387,8 +334,8 @@ class Bridged:
         for call in outcome.waiting:
             if isinstance(outcome, Succeeded):
                 self._begin(call, now)
-            elif self._current is not None:
-                self._current.peer.begin(call, now)
+            elif self._sessions.current is not None:
+                self._sessions.current.peer.begin(call, now)
             else:
                 self.fail([call], outcome.refusal)
         self.settle(now)
@@ -405,8 +352,8 @@ class Bridged:
 
     def refuse(self, call: Call, refusal: Refusal) -> None:
         """Answers a call with an error of ours, in its own era."""
-        if self._second is not None and call.legacy:
-            self._second.refuse(call.id, refusal)
+        if self._sessions.second is not None and call.legacy:
+            self._sessions.second.refuse(call.id, refusal)
         else:
             self._face.refuse(call.id, refusal)
 
@@ -417,7 +364,7 @@ class Bridged:
         call = retry.call
         self._open[call.id] = call
         child = self._face.exchanges.child_of(call)
-        session = next(each for each in self._sessions() if each.number == child)
+        session = next(each for each in self._sessions.all() if each.number == child)
         session.peer.resume(call, now)
         for question, answer in retry.answers:
             session.peer.answer(question, answer, now)
@@ -429,7 +376,7 @@ class Bridged:
     def passed(self, now: float) -> None:
         """Time went by."""
         self._face.exchanges.passed(now)
-        for session in self._sessions():
+        for session in self._sessions.all():
             session.peer.passed(now)
         self.settle(now)
 
@@ -438,9 +385,8 @@ class Bridged:
     ) -> Taken:
         """Handles lines of the process `number` from `start` on, up to and with one that has
         consequences for others."""
-        session = self._current
-        if session is None or session.number != number:
-            session = self._draining[number]
+        session = self._sessions.of(number)
+        assert session is not None
         taken = session.take(lines, start, ascii, now)
         self.settle(now)
         return taken
@@ -453,59 +399,56 @@ class Bridged:
     def settle(self, now: float) -> None:
         """Lets faces and peers tell each other what has happened, until there is nothing more."""
         events = self._face.events
-        current = self._current
-        busy = events or self._draining or self._second is not None
+        current = self._sessions.current
+        busy = events or self._sessions.draining or self._sessions.second is not None
         if not (busy or (current is not None and current.peer.events)):
             return
         while True:
             if events:
                 self._host_event(events.pop(0), now)
                 continue
-            if self._second is not None and self._second.settle(now):
+            if self._sessions.second is not None and self._sessions.second.settle(now):
                 continue
-            session = next((each for each in self._sessions() if each.peer.events), None)
+            session = next((each for each in self._sessions.all() if each.peer.events), None)
             if session is None:
                 break
             session.handle(session.peer.events.pop(0), now)
-        if self._draining and self._current is not None:
+        if self._sessions.draining and self._sessions.current is not None:
             # What one process has asked is known of the other, too.
-            self._current.peer.look(now)
-        for session in [each for each in self._draining.values() if each.is_idle]:
-            del self._draining[session.number]
-            self._face.exchanges.child_gone(session.number)
-            self._out.actions.append(EndChild(session.number))
+            self._sessions.current.peer.look(now)
+        self._sessions.end_drained()
 
     def _host_event(self, event: HostEvent, now: float) -> None:
         match event:
             case LegEnded(call, id):
                 del self._open[id]
                 if call.parked:
-                    for session in self._sessions():
+                    for session in self._sessions.all():
                         session.peer.park(call, now)
             case QuestionRefused(question, code, message):
-                for session in self._sessions():
+                for session in self._sessions.all():
                     session.peer.refuse(question, code, message, now)
             case QuestionDropped(question):
-                for session in self._sessions():
+                for session in self._sessions.all():
                     session.peer.give_up(question, now)
             case CallExpired(call, certain):
-                for session in self._sessions():
+                for session in self._sessions.all():
                     session.peer.leave(call, now)
                     if certain:
                         session.peer.cancel(call, _EXPIRED, now)
             case CallReissued(call):
                 child = self._face.exchanges.child_of(call)
-                for session in self._sessions():
+                for session in self._sessions.all():
                     if session.number == child:
                         session.peer.begin_again(call, now)
             case StreamEnded(id):
                 del self._open[id]
             case WatchOpened(uri):
-                if self._current is not None:
-                    self._current.peer.watch(uri, now)
+                if self._sessions.current is not None:
+                    self._sessions.current.peer.watch(uri, now)
             case WatchClosed(uri):
-                if self._current is not None:
-                    self._current.peer.unwatch(uri, now)
+                if self._sessions.current is not None:
+                    self._sessions.current.peer.unwatch(uri, now)
             case QuestionAnswered() | QuestionFailed():
                 pass  # the other face's
 
