@@ -90,6 +90,8 @@ class Shell:
         self._timer = trio.CancelScope()
         self._finishing = trio.Event()
         self._exit_code = 0
+        self.signal: int | None = None
+        """The signal that told us to end."""
         self._calm = trio.CancelScope()
         """The end in good order; a signal cuts it short."""
 
@@ -224,6 +226,7 @@ class Shell:
         ]
         with trio.open_signal_receiver(*numbers) as signals:
             async for number in signals:
+                self.signal = number
                 self._joint.finish(128 + number)
                 self._apply()
                 self._exit_code = 128 + number
