@@ -123,6 +123,15 @@ def test_server_that_exits_on_the_probe_is_bridged(tmp_path: Path) -> None:
     assert part(report, "initialize")["outcome"] == "result"
 
 
+def test_server_that_exits_on_what_follows_the_probe_was_silent(tmp_path: Path) -> None:
+    on = legacy(server_discover=[], tools_list=TOOLS)
+    second: Acts = [{"exit": 5}]
+    child = Scripted(tmp_path, on, later={"on": {**on, "initialize": second}})
+    report = reported(child, *QUICK)
+    took = part(report, "discover")
+    assert (took["outcome"], took["exit_code"], took["milliseconds"]) == ("silence", 5, None)
+
+
 def test_server_that_is_killed_by_the_probe_is_told_with_the_signal(tmp_path: Path) -> None:
     child = Scripted(tmp_path, legacy(server_discover=[{"kill": "SIGSEGV"}]))
     took = part(reported(child), "discover")

@@ -121,11 +121,12 @@ def _took(took: Took | None) -> str:
         return "not asked"
     if took.answered_at_end:
         return "answered only once its stdin had been closed"
+    how = f"with code {took.exit_code}" if took.exit_code is not None else "by a signal"
     if took.outcome == "silence":
-        return "no answer"
+        ended = took.exit_code is not None or took.signal is not None
+        return "no answer" + (f"; exited {how} on what it was asked next" if ended else "")
     after = f" after {took.milliseconds:.0f} ms" if took.milliseconds is not None else ""
     if took.outcome == "exit":
-        how = f"with code {took.exit_code}" if took.exit_code is not None else "by a signal"
         return f"exited {how}{after}"
     if took.outcome == "error":
         code = f" {took.code}" if took.code is not None else ""

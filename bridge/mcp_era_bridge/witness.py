@@ -33,8 +33,8 @@ class Took(msgspec.Struct, frozen=True):
 
     `first` tells whether it was the first that the process was asked. `seconds` go from the moment
     it was asked, or from the start of the process if it was asked at once, to the answer or the
-    end; None for silence. `at_end` is an answer that came only once the process's stdin had been
-    closed.
+    end; None for silence, which an end may follow as soon as something else is asked. `at_end` is
+    an answer that came only once the process's stdin had been closed.
     """
 
     outcome: Outcome
@@ -170,6 +170,9 @@ class Witness:
                 return Took(Outcome.ERROR, first, at - since, error=error, at_end=at_end)
             return Took(Outcome.RESULT, first, at - since, result=message.result, at_end=at_end)
         if seen.ended is not None and (self._closing is None or seen.ended < self._closing):
+            if any(later.at > request.at for later in seen.asked):
+                # It ended on what it was asked next.
+                return Took(Outcome.SILENCE, first, ending=seen.ending)
             return Took(Outcome.EXIT, first, seen.ended - since, ending=seen.ending)
         return Took(Outcome.SILENCE, first)
 
