@@ -362,6 +362,30 @@ def test_server_that_exits_on_the_probe(place: Place) -> None:
     assert found.all[0]["copy"] == f"mcp-bridge --era legacy -- {shlex.join(child.command)}"
 
 
+LOCKED = f"""
+import json, sys
+probed = False
+for line in sys.stdin:
+    request = json.loads(line)
+    if request.get("method") == "server/discover":
+        probed = True
+    elif probed:
+        sys.exit(5)
+    elif request.get("method") == "initialize":
+        answer = {{"jsonrpc": "2.0", "id": request["id"], "result": {INITIALIZED!r}}}
+        print(json.dumps(answer), flush=True)
+    elif "id" in request:
+        error = {{"code": -32601, "message": "Method not found"}}
+        print(json.dumps({{"jsonrpc": "2.0", "id": request["id"], "error": error}}), flush=True)
+"""
+
+
+def test_server_that_exits_on_what_follows_the_probe(place: Place) -> None:
+    found = place.examine(place.python(LOCKED), *QUICK)
+    assert found.ids == ["exits_on_probe"]
+    assert "unanswered, and exited with code 5" in found.all[0]["seen"]
+
+
 def test_server_that_is_silent_on_the_probe(place: Place) -> None:
     child = Scripted(place.folder, legacy(server_discover=[]))
     assert place.examine(child, *QUICK).ids == ["silent_on_probe"]
@@ -528,7 +552,7 @@ def test_a_person_reads_what_to_do(place: Place) -> None:
         "do put the bridge in front of it; --era legacy spares it the question",
     ):
         assert line in said.lines
-    assert f"copy mcp-bridge --era legacy -- {command}" in said.text()
+    assert f"copy mcp-bridge --era legacy -- {command}" in said.lines, "in one piece"
     assert said.text().endswith(f"{command}: 1 warning; the server: bridged")
 
 

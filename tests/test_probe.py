@@ -4,6 +4,7 @@ Lives here: the verdicts, the fields of the report, its lines for people, what i
 Does not: the bridge's rules themselves.
 """
 
+import os
 import signal
 import subprocess
 from pathlib import Path
@@ -238,6 +239,14 @@ def test_host_that_is_not_served_though_the_other_is_makes_it_partly(tmp_path: P
     assert modern_host["error"] == "The server exited with code 1"
 
 
+def test_command_that_is_no_utf_8_is_reported_all_the_same(tmp_path: Path) -> None:
+    child = Scripted(tmp_path, legacy(tools_list=TOOLS))
+    report = reported([*child.command, os.fsdecode(b"caf\xe9")])
+    assert (report["verdict"], cast(list[str], report["command"])[-1]) == ("bridged", "caf\ufffd")
+    report = reported([os.fsdecode(b"no-caf\xe9")])
+    assert report["error"] == "the command 'no-caf\\udce9' was not found on the PATH"
+
+
 # The report --------------------------------------------------------------------------------------
 
 RICH: Object = {
@@ -447,7 +456,7 @@ def test_a_person_reads_who_the_server_is(tmp_path: Path) -> None:
         "capabilities tools (listChanged), prompts, resources, logging, tasks",
         "versions 2025-06-18",
         "tools 2: one, two",
-        "prompts 0 (not all: no prompts today)",
+        "prompts none: no prompts today",
         "resources 1: a://b",
         "templates 1: a://{x}",
         "A modern host",
@@ -488,6 +497,13 @@ def test_a_person_reads_what_it_said_and_what_to_do(tmp_path: Path) -> None:
     ):
         assert line in said.lines
     assert "What to do: mcp-bridge doctor -- " in said.text()
+
+
+def test_a_terminal_that_knows_few_letters_is_enough(tmp_path: Path) -> None:
+    named = {**INITIALIZED, "serverInfo": {"name": "caf\u00e9", "version": "1"}}
+    child = Scripted(tmp_path, legacy(initialize=[{"result": named}]))
+    said = say("probe", child=child, env=host_environment(PYTHONIOENCODING="ascii"))
+    assert "server caf? 1" in said.lines
 
 
 # What stands elsewhere too -----------------------------------------------------------------------

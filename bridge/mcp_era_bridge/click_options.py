@@ -83,3 +83,8 @@ def enter(invocation: Invocation) -> None:
     cwd = invocation.text(options.CWD)
     if cwd:
         os.chdir(cwd)
+
+
+def sound(text: str) -> str:
+    """Text in which a path may stand, as JSON can hold it: the system allows bytes of any kind."""
+    return os.fsencode(text).decode("utf-8", "replace")

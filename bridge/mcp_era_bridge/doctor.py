@@ -5,12 +5,15 @@ findings are printed (doctor_print.py). What takes time to import is imported wh
 """
 
 import sys
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
-from mcp_era_bridge.click_options import enter, invocation_of, server_parameters
+from mcp_era_bridge.click_options import enter, invocation_of, server_parameters, sound
 from mcp_era_bridge.probe import tell_of_progress
+
+if TYPE_CHECKING:
+    from mcp_era_bridge.findings import Finding
 
 _HELP = """Look for the usual faults and say what to do about them.
 
@@ -81,11 +84,11 @@ def _doctor(context: click.Context, /, as_json: bool, host_path: str, **_: objec
     report = findings.Report(
         format=findings.FORMAT,
         bridge=__version__,
-        command=invocation.command or None,
+        command=[sound(word) for word in invocation.command] or None,
         server=server,
         verdict=verdict_of_all,
         exit_code=findings.EXIT_CODES[verdict_of_all],
-        findings=found,
+        findings=[_readable(each) for each in found],
     )
     if as_json:
         import msgspec
@@ -96,6 +99,15 @@ def _doctor(context: click.Context, /, as_json: bool, host_path: str, **_: objec
 
         print_report(report)
     sys.exit(report.exit_code)
+
+
+def _readable(finding: "Finding") -> "Finding":
+    import msgspec
+
+    texts = {"seen": sound(finding.seen), "fix": sound(finding.fix)}
+    if finding.copy is not None:
+        texts["copy"] = sound(finding.copy)
+    return msgspec.structs.replace(finding, **texts)
 
 
 doctor = click.Command(

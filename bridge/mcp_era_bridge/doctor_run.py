@@ -123,10 +123,13 @@ class Examination:
             return
         if took.outcome is Outcome.EXIT or took.ending is not None:
             how = took.ending.how if took.ending is not None else "ended"
+            seen = f"asked server/discover first, the server {how}"
+            if took.outcome is Outcome.SILENCE:
+                seen = f"the server leaves server/discover unanswered, and {how} on what came next"
             yield Finding(
                 "exits_on_probe",
                 Weight.WARNING,
-                f"asked server/discover first, the server {how}",
+                seen,
                 "hosts of 2026-07-28 ask that first, and find it gone; through the bridge it works",
                 "put the bridge in front of it; --era legacy spares it the question",
                 f"mcp-bridge --era legacy -- {self._words}",

@@ -8,7 +8,7 @@ import sys
 
 import click
 
-from mcp_era_bridge.click_options import enter, invocation_of, server_parameters
+from mcp_era_bridge.click_options import enter, invocation_of, server_parameters, sound
 
 _HELP = """Start a server and say what hosts of either era will see of it.
 
@@ -53,7 +53,7 @@ def _probe(context: click.Context, /, as_json: bool, **_: object) -> None:
         visits = trio.run(visit_as_both, command, Guard(), settings, tell_of_progress)
     except Interrupted as end:
         sys.exit(end.exit_code)
-    report = Facts(*visits).report(command.argv)
+    report = Facts(*visits).report([sound(word) for word in command.argv])
     if as_json:
         import msgspec
 

@@ -10,6 +10,7 @@ from msgspec import Raw
 
 from mcp_era_bridge import __version__, prospects
 from mcp_era_bridge import probe_report as report
+from mcp_era_bridge.click_options import sound
 from mcp_era_bridge.probe_report import EXIT_CODES, SUMMARIES, HostView, Items, Report, Verdict
 from mcp_era_bridge.visit import LISTS, Visit
 from mcp_era_bridge.visiting_host import Listing
@@ -105,7 +106,7 @@ class Facts:
     def error(self) -> str | None:
         """Why there is no conversation, in the words that a host gets to see."""
         if self._legacy.not_started is not None:
-            return self._legacy.not_started
+            return sound(self._legacy.not_started)
         if any(self._serves(era) for era in Era):
             return None
         return self._complaint(self._legacy)

@@ -29,15 +29,19 @@ _ERAS: Final = {
 
 
 def show(*parts: RenderableType) -> None:
-    """Writes to our stdout: as wide as the terminal, if it is one."""
-    terminal = sys.stdout.isatty()
+    """Writes to our stdout: as wide as the terminal, if it is one.
+
+    Texts, other than tables, are not folded: somebody may want to copy them.
+    """
+    terminal, encoding = sys.stdout.isatty(), sys.stdout.encoding
     out = Console(width=None if terminal else _WIDTH, highlight=False, emoji=False, markup=False)
     with out.capture() as captured:
         for part in parts:
-            out.print(part)
+            out.print(part, soft_wrap=isinstance(part, Text))
     # Tables are padded to their full width, which is of no use to who copies a line.
     for line in captured.get().splitlines():
-        print(line.rstrip())
+        # A server's name may hold letters that the terminal cannot take.
+        print(line.rstrip().encode(encoding, "replace").decode(encoding))
 
 
 def table() -> Table:
@@ -135,6 +139,8 @@ def _took(took: Took | None) -> str:
 
 
 def _items(items: Items) -> str:
+    if items.error and not items.count:
+        return f"none: {items.error}"
     names = [name or "(nameless)" for name in items.names[:_MOST_NAMES]]
     more = items.count - len(names)
     said = f"{items.count}" + (f": {', '.join(names)}" if names else "")

@@ -31,8 +31,9 @@ def _declares(*names: str) -> _Condition:
 
 def _tells_of_changes(declared: Members) -> bool:
     return any(
-        {"listChanged", "subscribe"} & (members_of(declared.get(name)) or {}).keys()
+        bytes(flag) == b"true"
         for name in ("tools", "prompts", "resources")
+        for flag in (members_of(declared.get(name)) or {}).values()
     )
 
 
