@@ -31,7 +31,7 @@ class Verdict(enum.Enum):
 
 
 EXIT_CODES: Final = {
-    # 1, 2 and 70 are taken: by Python, by command lines that cannot be understood, by our faults.
+    # 1 and 2 are taken: by faults of ours, and by command lines that cannot be understood.
     Verdict.WORKS: 0,
     Verdict.BRIDGED: 3,
     Verdict.PARTLY: 4,
