@@ -121,6 +121,9 @@ class LegacyPair(RuleBasedStateMachine):
             self.subscribed.discard(_uri(asked))
         elif method == "initialize":
             self.ready = True
+        if method == "server/discover":
+            self.child_says({"id": id, "error": {"code": -32601, "message": "?"}})
+            return
         result = AGREED if method == "initialize" else {}
         self.child_says({"id": id, "result": result})
 
@@ -199,7 +202,8 @@ class LegacyPair(RuleBasedStateMachine):
             del self.at_child[params["requestId"]]
         elif id is not None:
             assert id not in self.at_child
-            assert method == "initialize" or self.ready, "it hears of nothing before"
+            opens = method in ("initialize", "server/discover")
+            assert opens or self.ready, "it hears of nothing before"
             self.at_child[id] = message
 
     def to_host(self, message: dict[str, Json]) -> None:
@@ -223,7 +227,8 @@ class LegacyPair(RuleBasedStateMachine):
         own = [m for id, m in self.at_child.items() if _is_ours(id)]
         told = {_uri(m) for m in own if m["method"] == "resources/subscribe"}
         assert self.subscribed | told <= self.watched
-        if self.ready and all(m["method"] != "initialize" for m in own):
+        opens = ("initialize", "server/discover")
+        if self.ready and all(m["method"] not in opens for m in own):
             assert self.owed.keys() == {id for id in self.at_child if not _is_ours(id)}
 
     def teardown(self) -> None:

@@ -70,6 +70,11 @@ class ChildRequests:
 
     # The child asks ------------------------------------------------------------------------------
 
+    def note(self, id: AnyId) -> None:
+        """The child has asked, and the host has the line already."""
+        if self._most:
+            self.open[id] = id
+
     def asked(self, id: AnyId, line: bytes) -> bytes:
         """The child asks; the line that is for the host."""
         if not self._most:

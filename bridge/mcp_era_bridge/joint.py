@@ -224,6 +224,11 @@ class Joint:
             self._pairing.stalled.discard(process)
         self._pairing.see_stall()
 
+    def child_has_read(self, has_read: bool) -> None:
+        """Whether the present process has read all that it was told. Asked before time passes:
+        silence says nothing of one that has not."""
+        self._pairing.has_read(has_read)
+
     def host_ended(self, now: float) -> None:
         """The host closed its end: what it asked for is still answered, nothing new comes."""
         self._closing = now + self._settings.last_words_timeout

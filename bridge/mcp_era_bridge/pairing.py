@@ -112,6 +112,10 @@ class Pairing:
         if self._handshaken is not None:
             self._handshaken.stalled = stalled
 
+    def has_read(self, has_read: bool) -> None:
+        """Whether the process has read all that it was told."""
+        self._opening.has_read(has_read)
+
     def child_started(self, now: float) -> None:
         """The process runs."""
         self._opening.child_started(now)
@@ -134,6 +138,8 @@ class Pairing:
                 self._relayed.from_host(line)
         elif self._resumption.lasts:
             self._resumption.from_host(line, now)
+            if self._kept.streams:
+                self._kept.withdrawn(cancelled_id(line))
         else:
             cancelled = self._opening.from_host(line, ascii, now)
             if cancelled is not None:
@@ -230,6 +236,8 @@ class Pairing:
             relayed.listen_again()
         self._relayed = relayed
         self.see_stall()
+        for id in verdict.questions:
+            relayed.note_question(id)
         for line in verdict.held:
             relayed.from_child(line)
         for waiting in verdict.waiting:
@@ -237,7 +245,8 @@ class Pairing:
                 assert verdict.settled.discovered is not None
                 self._out.to_host.append(result_line(waiting.id, bytes(verdict.settled.discovered)))
             else:
-                relayed.from_host(waiting.line)
+                # One of them may be an `initialize` (translation G.2).
+                self.from_host(waiting.line, waiting.line.isascii(), now)
 
     def _bridge(self, verdict: Verdict, now: float) -> None:
         self._kept.end_all(_OTHER_REVISION)
@@ -362,6 +371,8 @@ class Pairing:
                 self._kept,
             )
         lines = self._resumption.rest()
+        if handshaken.relayed is not None:
+            handshaken.relayed.listen_again()
         self.see_stall()
         handshaken.adopt(discovered, now)
         for line in lines:

@@ -35,6 +35,7 @@ from mcp_era_wire.envelope import (
     encode,
     error_line,
     notification_line,
+    number_of,
 )
 from mcp_era_wire.refusal import Refusal
 
@@ -104,8 +105,14 @@ class Relayed:
 
     @property
     def work(self) -> int:
-        """How many requests of the host are not answered yet; a stream is not work."""
-        return sum(method != methods.SUBSCRIPTIONS_LISTEN for method in self._open.values())
+        """How many requests of the host are not answered yet; a stream is not work, nor are as many
+        as the child has questions before the host."""
+        calls = sum(method != methods.SUBSCRIPTIONS_LISTEN for method in self._open.values())
+        return max(calls - len(self._questions), 0)
+
+    def note_question(self, id: Id) -> None:
+        """The child has asked the host something already, under this id."""
+        self._asked.note(id)
 
     def has(self, id: Id) -> bool:
         """Whether a request of the host with this id is open."""
@@ -152,9 +159,10 @@ class Relayed:
         """Whether a notification of the host is for this child, and can be passed on."""
         if method == methods.CANCELLED:
             return self._cancel(line)
-        if self.stalled or (method == methods.PROGRESS and self._asked.only_dead):
-            return False
-        return method not in self._heeded or self._recorder.notified(method)
+        if method in self._heeded:
+            # Said once, and nothing works without it: it passes in a stall, too.
+            return self._recorder.notified(method)
+        return not (self.stalled or (method == methods.PROGRESS and self._asked.only_dead))
 
     def _cancel(self, line: bytes) -> bool:
         """Nobody waits any more for the request that is named; an answer passes all the same.
@@ -223,7 +231,11 @@ class Relayed:
                 return ()
             if self._own_open and isinstance(id, int) and self._own.is_open(id):
                 return (Message("2.0", id, UNSET, ABSENT, head.result, head.error),)
-            if self._open.pop(id, None) in self._heeded and not self._answered(head):
+            asked = self._open.pop(id, None)
+            if asked is None:
+                id = _respelled(id)
+                asked = self._open.pop(id, None)
+            if asked in self._heeded and not self._answered(id, head):
                 return ()
         elif id is not UNSET:
             if id in self._odd or len(self._questions) >= self._most_questions:
@@ -239,10 +251,10 @@ class Relayed:
         to_host += (line, b"\n")
         return ()
 
-    def _answered(self, head: Head) -> bool:
+    def _answered(self, id: AnyId, head: Head) -> bool:
         """A request that is heeded has its answer. Whether that passes."""
         answer = Message("2.0", UNSET, UNSET, ABSENT, head.result, head.error)
-        return self._recorder.answered(head.id, None if answer.is_failure else answer.result)
+        return self._recorder.answered(id, None if answer.is_failure else answer.result)
 
     def _about_request(self, method: str, line: bytes) -> bytes | None:
         """A notification about an open request; the line that is for the host, if it is."""
@@ -386,3 +398,11 @@ def _some_can_read(line: bytes) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _respelled(id: AnyId) -> AnyId:
+    """The same id in its other type: some children answer "7" to 7, and some hosts take it."""
+    if isinstance(id, str):
+        number = number_of(id)
+        return number if number is not None else id
+    return str(id) if isinstance(id, int) else id
