@@ -1,6 +1,19 @@
 """Orders of events that the dialogues have found to go wrong: translation F, design D10."""
 
+from asking import ACCEPTED, ELICIT
 from conversation import play
+from handshakes import asked, wants, withdrawn
+from test_handshaken_restart import (
+    AGREED,
+    CALLED,
+    DISCOVERED,
+    JOINED,
+    NEWS,
+    failed,
+    listens,
+    probe,
+)
+from test_handshaken_restart import PARAMS as HOST
 from test_relay_restart import PARAMS, SHAKEN, agreed, call, called, crash
 
 INITIALIZED = '{"method":"notifications/initialized"}'
@@ -41,4 +54,26 @@ def test_so_does_what_is_no_request_in_a_batch() -> None:
         f"host > [{note},{item},{note}]",
         f'after 60\nhost < {{"id":1,{LATE}}}',
         f"child > {answer % '1000'}\nchild < [{note},{note}]",
+    )
+
+
+def test_no_id_of_a_question_is_used_twice_in_a_session() -> None:
+    hello = f'child < {{"id":$ID,"method":"initialize","params":{HOST}}}\n'
+    form = f'"k":{{{ELICIT}}}'
+    play(
+        JOINED,
+        CALLED,
+        wants(1002, form, None) + asked("b-1", ELICIT),
+        "ended 3\n" + withdrawn("b-1") + failed() + "start 2\n" + probe(1003),
+        'child > {"id":1003,"error":{"code":-32601,"message":"?"}}\n'
+        + hello.replace("$ID", "1004"),
+        f'child > {{"id":1004,"result":{AGREED}}}\nchild < {INITIALIZED}\n' + NEWS,
+        "ended 3\n" + hello.replace("$ID", "1005"),
+        "after 0.5\nstart 3",
+        'child > {"id":1005,"error":{"code":-32601,"message":"?"}}\n' + probe(1006),
+        f'child > {{"id":1006,"result":{{{DISCOVERED}}}}}\n' + listens(1007),
+        CALLED.replace("1002", "1008"),
+        wants(1008, form, None) + asked("b-2", ELICIT),
+        # This is late.
+        f'host > {{"id":"b-1","result":{ACCEPTED}}}',
     )

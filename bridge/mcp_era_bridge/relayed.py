@@ -82,7 +82,8 @@ class Relayed:
         self._most_open = most_open
         self._open: dict[AnyId, str] = {}
         self._most_questions = most_questions
-        self._asked = ChildRequests(most_questions)
+        session = recorder if isinstance(recorder, HostSession) else HostSession()
+        self._asked = ChildRequests(most_questions, session.fresh_number)
         # What every line is held against stands at hand: no call is made for most of them.
         self._questions = self._asked.open
         self._odd = self._asked.odd
