@@ -72,7 +72,8 @@ class LegacyPair(RuleBasedStateMachine):
     @rule(uri=st.sampled_from(URIS), method=st.sampled_from(["subscribe", "unsubscribe"]))
     def watch(self, uri: str, method: str) -> None:
         # One at a time for each resource: else not even the two of them know what holds.
-        pending = [one for one in self.owed.values() if one["params"] == {"uri": uri}]
+        open = [*self.owed.values(), *self.at_child.values()]
+        pending = [one for one in open if one.get("params") == {"uri": uri}]
         if not pending:
             self.request(f"resources/{method}", {"uri": uri})
 
