@@ -100,8 +100,7 @@ class Joint:
         """The host wrote `lines`; `ascii` says that they hold nothing else."""
         if self._finished:
             return
-        for line in lines:
-            self._pairing.from_host(line, ascii, now)
+        self._pairing.from_host(lines, ascii, now)
 
     def from_child(self, process: int, lines: list[bytes], ascii: bool, now: float) -> None:
         """The child process number `process` wrote `lines`."""

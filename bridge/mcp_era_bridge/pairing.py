@@ -17,7 +17,6 @@ from mcp_era_bridge.child_life import ChildLife
 from mcp_era_bridge.child_requests import cancelled_id
 from mcp_era_bridge.effects import Outbox
 from mcp_era_bridge.handshaken import Handshaken
-from mcp_era_bridge.host_era import era_of_opening
 from mcp_era_bridge.host_lines import read_host_line
 from mcp_era_bridge.opening import Opening, Verdict
 from mcp_era_bridge.own_requests import OwnRequests
@@ -36,9 +35,6 @@ from mcp_era_wire.versions import Era
 
 _OTHER_REVISION: Final = "The server has been replaced by one of another revision"
 _SHUT_DOWN: Final = "The server is shut down"
-_INITIALIZE: Final = b'"%b"' % methods.INITIALIZE.encode()
-_MOST_INITIALIZE: Final = 1 << 16
-"""The longest line, in bytes, that is looked at for a handshake beside a modern pair."""
 
 
 class Pairing:
@@ -123,19 +119,25 @@ class Pairing:
 
     # Lines ---------------------------------------------------------------------------------------
 
-    def from_host(self, line: bytes, ascii: bool, now: float) -> None:
-        """The host wrote a line."""
-        if self._bridged is not None:
-            other = self._bridged.from_host(line, ascii, now)
-            if other is not None:
-                self._initialize_after_all(line, other, now)
-        elif self._handshaken is not None and self._handshaken.has_child:
+    def from_host(self, lines: list[bytes], ascii: bool, now: float) -> None:
+        """The host wrote lines; `ascii` says that they hold nothing else."""
+        for line in lines:
+            relayed = self._relayed
+            if relayed is not None:
+                if self._sessions.work:
+                    self._cancel_of_old(line, now)
+                if relayed.from_host(line):
+                    self._initialize_beside(relayed, line, ascii, now)
+            elif self._bridged is not None:
+                other = self._bridged.from_host(line, ascii, now)
+                if other is not None:
+                    self._initialize_after_all(line, other, now)
+            else:
+                self._from_other_host(line, ascii, now)
+
+    def _from_other_host(self, line: bytes, ascii: bool, now: float) -> None:
+        if self._handshaken is not None and self._handshaken.has_child:
             self._handshaken.from_host(line, ascii, now)
-        elif self._relayed is not None:
-            if self._sessions.work:
-                self._cancel_of_old(line, now)
-            if not self._initializes(line, ascii, now):
-                self._relayed.from_host(line)
         elif self._resumption.lasts:
             self._resumption.from_host(line, now)
             if self._kept.streams:
@@ -246,7 +248,7 @@ class Pairing:
                 self._out.to_host.append(result_line(waiting.id, bytes(verdict.settled.discovered)))
             else:
                 # One of them may be an `initialize` (translation G.2).
-                self.from_host(waiting.line, waiting.line.isascii(), now)
+                self.from_host([waiting.line], waiting.line.isascii(), now)
 
     def _bridge(self, verdict: Verdict, now: float) -> None:
         self._kept.end_all(_OTHER_REVISION)
@@ -289,26 +291,23 @@ class Pairing:
 
     # A host that changes its mind -----------------------------------------------------------------
 
-    def _initializes(self, line: bytes, ascii: bool, now: float) -> bool:
-        """Whether the host of a modern pair opens with a handshake all the same, and a second face
-        is opened for it (translation G.2)."""
-        if self._host is not Era.MODERN or len(line) > _MOST_INITIALIZE:
-            return False
-        if _INITIALIZE not in line:
-            return False
+    def _initialize_beside(self, relayed: Relayed, line: bytes, ascii: bool, now: float) -> None:
+        """The host of a modern pair opens with a handshake all the same: a second face is opened
+        for it (translation G.2)."""
         message = read_host_line(line, ascii)
-        if not isinstance(message, Message) or era_of_opening(message) is not Era.LEGACY:
-            return False
-        assert message.id is not UNSET and self._relayed is not None
+        if not isinstance(message, Message):
+            if message is not None:
+                self._out.to_host.append(message)
+            return
+        assert message.id is not UNSET
         waiting = Waiting(line, message, message.id)
-        if self._relayed.has(message.id):
+        if relayed.has(message.id):
             self._face.refuse(message.id, refusals.DUPLICATE_ID)
         elif self._discovered is not None:
             self._shake(waiting, self._discovered, now)
         else:
             self._opening.initialize_beside(waiting, now)
             self.settle_if_due(now)
-        return True
 
     def _initialize_after_all(self, line: bytes, message: Message, now: float) -> None:
         """A modern host whose child is legacy sends `initialize` (translation G.2)."""

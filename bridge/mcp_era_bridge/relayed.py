@@ -15,6 +15,7 @@ from msgspec import UNSET, Raw, UnsetType
 
 from mcp_era_bridge.child_requests import AnyId, ChildRequests, cancelled_id
 from mcp_era_bridge.effects import Outbox
+from mcp_era_bridge.host_era import era_of_opening
 from mcp_era_bridge.own_requests import OwnRequests
 from mcp_era_bridge.refusals import (
     CHILD_UNRESPONSIVE,
@@ -36,8 +37,10 @@ from mcp_era_wire.envelope import (
     error_line,
     notification_line,
     number_of,
+    read_message,
 )
 from mcp_era_wire.refusal import Refusal
+from mcp_era_wire.versions import Era
 
 
 class Head(msgspec.Struct, frozen=True, gc=False):
@@ -121,35 +124,49 @@ class Relayed:
 
     # From the host -------------------------------------------------------------------------------
 
-    def from_host(self, line: bytes) -> None:
-        """Relays a line of the host: the child judges it, as it would without us."""
+    def from_host(self, line: bytes) -> bool:
+        """Relays a line of the host: the child judges it, as it would without us. Whether it is an
+        `initialize` that a modern child has no use for, and is not relayed."""
         try:
             head = read_head(line)
         except UNREADABLE:
             self._odd_line_of_host(line)
-            return
+            return False
         id = head.id
         method = head.method
         if method is UNSET:
             if id in self._odd:
                 answer = self._asked.answered(id, line)
                 if answer is None:
-                    return
+                    return False
                 line = answer
             else:
                 self._questions.pop(id, None)
         elif id is not UNSET:
             open = self._open
+            heeded = method in self._heeded
+            if heeded and self._is_set_aside(method, line):
+                return True
             if len(open) >= self._room:
                 self.refuse(id, self._refusal())
-                return
+                return False
             open[id] = method
-            if method in self._heeded:
+            if heeded:
                 self._recorder.requested(id, method, line)
         elif not self._passes(method, line):
-            return
+            return False
         to_child = self._out.to_child
         to_child += (line, b"\n")
+        return False
+
+    def _is_set_aside(self, method: str, line: bytes) -> bool:
+        if method != methods.INITIALIZE or isinstance(self._recorder, HostSession):
+            return False
+        try:
+            message = read_message(line)
+        except UNREADABLE:
+            return False  # for the child to judge
+        return era_of_opening(message) is Era.LEGACY
 
     def _refusal(self) -> Refusal:
         if len(self._open) >= self._most_open:
