@@ -3,6 +3,7 @@
 from asking import ACCEPTED, ELICIT
 from conversation import play
 from handshakes import asked, wants, withdrawn
+from test_both_faces_of_a_pair import INITIALIZE, MODERN_RESULT, PAIR, WELCOME
 from test_handshaken_restart import (
     AGREED,
     CALLED,
@@ -76,4 +77,45 @@ def test_no_id_of_a_question_is_used_twice_in_a_session() -> None:
         wants(1008, form, None) + asked("b-2", ELICIT),
         # This is late.
         f'host > {{"id":"b-1","result":{ACCEPTED}}}',
+    )
+
+
+STREAM = '"_meta":{"io.modelcontextprotocol/subscriptionId":"s"}'
+LISTEN = (
+    '{"id":"s","method":"subscriptions/listen",'
+    '"params":{"notifications":{"toolsListChanged":true},$META}}'
+)
+ACKNOWLEDGED = (
+    '{"method":"notifications/subscriptions/acknowledged",'
+    f'"params":{{"notifications":{{"toolsListChanged":true}},{STREAM}}}}}'
+)
+SHAKES_BETWEEN_PROCESSES = (
+    PAIR
+    + f"\nhost > {LISTEN}\nchild < {LISTEN}\nchild > {ACKNOWLEDGED}\nhost < {ACKNOWLEDGED}\n"
+    + 'ended 3\nstart 2\nchild < {"id":1001,"method":"server/discover","params":{$META}}\n'
+    + f"host > {INITIALIZE}\nchild < {INITIALIZE}\n"
+)
+
+
+def test_a_stream_outlives_a_process_also_if_the_host_opens_with_a_handshake_meanwhile() -> None:
+    play(
+        SHAKES_BETWEEN_PROCESSES,
+        f'child > {{"id":1001,"result":{MODERN_RESULT}}}',
+        'child > {"id":"i","error":{"code":-32601,"message":"?"}}' + WELCOME + f"child < {LISTEN}",
+        f"child > {ACKNOWLEDGED}\n"
+        f'host < {{"method":"notifications/tools/list_changed","params":{{{STREAM}}}}}',
+    )
+
+
+def test_a_stream_ends_if_the_next_process_has_a_session_for_the_host() -> None:
+    answer = f'{{"id":"i","result":{AGREED}}}'
+    play(
+        SHAKES_BETWEEN_PROCESSES,
+        f"""
+child > {answer}
+host  < {{"id":"s","result":{{"resultType":"complete",{STREAM}}}}}
+host  < {{"method":"notifications/cancelled","params":{{"requestId":"s",
+         "reason":"The server has been replaced by one of another revision"}}}}
+host  < {answer}
+""",
     )

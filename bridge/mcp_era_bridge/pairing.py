@@ -232,6 +232,7 @@ class Pairing:
         self._sessions.settle(now)
         if verdict.host is Era.LEGACY:
             assert verdict.initialize is not None
+            self._kept.end_all(_OTHER_REVISION)
             relayed = self._resumption.begin(verdict.initialize)
         else:
             relayed = Relayed(self._out, self._own, self._settings.most_open, self._kept)
@@ -276,6 +277,11 @@ class Pairing:
         """Answers a handshake in the name of a modern child. What goes between the two without one
         goes on beside."""
         assert initialize.id is not None
+        relayed = self._relayed
+        if relayed is None and self._kept.streams:
+            # They have outlived the process with which there was no handshake yet.
+            relayed = Relayed(self._out, self._own, self._settings.most_open, self._kept)
+            relayed.listen_again()
         handshaken = self._handshaken = Handshaken(
             self._out,
             self._own,
@@ -283,7 +289,7 @@ class Pairing:
             initialize.message.params,
             self._name,
             self._kept,
-            self._relayed,
+            relayed,
         )
         self._relayed = None
         self.see_stall()
