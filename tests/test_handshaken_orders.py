@@ -1,8 +1,9 @@
 """Orders of events that the dialogues have found to go wrong: translation F, design D10."""
 
-from asking import ACCEPTED, ELICIT
-from conversation import play
-from handshakes import asked, wants, withdrawn
+from asking import ACCEPTED, ELICIT, asks
+from conversation import EVERYTHING, play
+from handshakes import answers, asked, cancel, wants, withdrawn
+from test_both_faces import joined
 from test_both_faces_of_a_pair import INITIALIZE, MODERN_RESULT, PAIR, WELCOME
 from test_handshaken_restart import (
     AGREED,
@@ -119,3 +120,32 @@ host  < {{"method":"notifications/cancelled","params":{{"requestId":"s",
 host  < {answer}
 """,
     )
+
+
+ASKED_BESIDE = (
+    joined(EVERYTHING)
+    + """
+child > {"id":1,"result":{"content":[]}}
+host  < {"id":1,"result":{"content":[],$DONE}}
+host  > {"id":2,"method":"tools/call","params":{"name":"t"}}
+child < {"id":2,"method":"tools/call","params":{"name":"t"}}
+"""
+    + asks("7")
+    + asked("b-1", ELICIT)
+)
+"""A host that speaks both eras is asked in the name of a call of the handshake half."""
+
+
+def test_the_question_of_a_call_that_is_cancelled_is_withdrawn_in_the_handshake_half() -> None:
+    play(
+        ASKED_BESIDE,
+        cancel("2")
+        + 'child < {"id":7,"result":{"action":"cancel"}}\n'
+        + 'child < {"method":"notifications/cancelled","params":{"requestId":2}}\n'
+        + withdrawn("b-1"),
+        answers("b-1", ACCEPTED),
+    )
+
+
+def test_so_is_that_of_a_process_that_ends() -> None:
+    play(ASKED_BESIDE, "ended 3\n" + failed(2) + withdrawn("b-1"), answers("b-1", ACCEPTED))

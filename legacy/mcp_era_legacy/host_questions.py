@@ -114,6 +114,11 @@ class HostQuestions:
                 self._to_host.append(notification_line(methods.CANCELLED, params))
                 return
 
+    def withdraw_unless(self, is_wanted: Callable[[Question], bool]) -> None:
+        """The answers to all others are not wanted any more."""
+        for question in [each for each in self._open.values() if not is_wanted(each)]:
+            self.withdraw(question)
+
     def forget(self, call: Call) -> None:
         """Nobody waits for a call any more, nor for what it has sent the user to."""
         self._interactions.pop(call, None)

@@ -295,6 +295,10 @@ class LegacyPeer:
         self._questions.give_up(question)
         self.look(now)
 
+    def waits_for(self, question: Question) -> bool:
+        """Whether the child has no answer to a question yet."""
+        return self._questions.is_open(question)
+
     def is_open(self, question: Question) -> bool:
         """Whether a question waits for its answer still, and the call that carries it goes on."""
         return (
