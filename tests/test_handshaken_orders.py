@@ -1,6 +1,8 @@
 """Orders of events that the dialogues have found to go wrong: translation F, design D10."""
 
-from asking import ACCEPTED, ELICIT, asks
+import pytest
+
+from asking import ACCEPTED, ELICIT, ROOTS, asks
 from conversation import EVERYTHING, play
 from handshakes import answers, asked, cancel, wants, withdrawn
 from test_both_faces import joined
@@ -149,3 +151,24 @@ def test_the_question_of_a_call_that_is_cancelled_is_withdrawn_in_the_handshake_
 
 def test_so_is_that_of_a_process_that_ends() -> None:
     play(ASKED_BESIDE, "ended 3\n" + failed(2) + withdrawn("b-1"), answers("b-1", ACCEPTED))
+
+
+@pytest.mark.parametrize(
+    ("answer", "soon"),
+    [(f'"result":{ROOTS}', "after 0.1\n"), ('"error":{"code":-1,"message":"no"}', "")],
+)
+def test_a_call_of_the_handshake_half_that_brings_roots_goes_on_then(
+    answer: str, soon: str
+) -> None:
+    play(
+        joined(EVERYTHING, declared='{"roots":{}}'),
+        """
+child > {"id":1,"result":{"content":[]}}
+host  < {"id":1,"result":{"content":[],$DONE}}
+child > {"id":7,"method":"roots/list"}
+host  > {"id":2,"method":"tools/call","params":{"name":"t"}}
+host  < {"id":"b-1","method":"roots/list"}
+"""
+        + f'host > {{"id":"b-1",{answer}}}\nchild < {{"id":7,{answer}}}\n{soon}'
+        + 'child < {"id":2,"method":"tools/call","params":{"name":"t"}}',
+    )
