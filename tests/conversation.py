@@ -19,6 +19,7 @@ A script has one event or effect a line. `>` is what a side sends us, `<` what w
                                                                 while another one is the present
     ended2 3                                                    process number 2 exits
     end 2                                                       we want process number 2 ended
+    unread, read                                it has not read what it was told, or it has
     missing no such file                                        the process cannot be started
     after 5                                                     so many seconds later
     eof                                                         the host closes its end
@@ -214,6 +215,8 @@ class Conversation:
             self.joint.child_ended(process, _ending(rest), self.now)
         elif word == "missing":
             self.joint.child_not_started(process, rest, self.now)
+        elif word in ("unread", "read"):
+            self.joint.child_has_read(word == "read")
         elif word == "after":
             self._let_pass(float(rest))
         elif word == "eof":

@@ -85,6 +85,93 @@ host  < {"id":3,"result":{"resultType":"complete","tools":[]}}
     )
 
 
+def test_initialize_behind_modern_requests_waits_with_them_for_the_verdict() -> None:
+    play(
+        'host > {"id":1,"method":"x/y","params":{$META}}\n'
+        'child < {"id":$PROBE,"method":"server/discover","params":{$META}}',
+        f"host > {INITIALIZE}",
+        f'child > {{"id":$PROBE,"result":{MODERN_RESULT}}}\n'
+        'child < {"id":1,"method":"x/y","params":{$META}}' + WELCOME,
+    )
+
+
+LISTEN = (
+    '{"id":"s","method":"subscriptions/listen",'
+    '"params":{"notifications":{"toolsListChanged":true},$META}}'
+)
+TAGGED = '"_meta":{"io.modelcontextprotocol/subscriptionId":"s"}'
+ACKNOWLEDGED = (
+    '{"method":"notifications/subscriptions/acknowledged",'
+    f'"params":{{"notifications":{{"toolsListChanged":true}},{TAGGED}}}}}'
+)
+LISTENING = f"\nhost > {LISTEN}\nchild < {LISTEN}\nchild > {ACKNOWLEDGED}\nhost < {ACKNOWLEDGED}\n"
+
+
+def test_streams_that_are_open_go_on_beside_the_session() -> None:
+    change = f'{{"method":"notifications/tools/list_changed","params":{{{TAGGED}}}}}'
+    play(
+        PAIR + LISTENING,
+        f"host > {INITIALIZE}" + WELCOME,
+        f"child > {change}\nhost < {change}",
+    )
+
+
+def test_a_stream_that_is_cancelled_while_there_is_no_child_is_not_opened_again() -> None:
+    play(
+        PAIR + LISTENING,
+        f"host > {INITIALIZE}" + WELCOME,
+        'ended 3\nstart 2\nchild < {"id":1001,"method":"server/discover","params":{$META}}',
+        'host > {"method":"notifications/cancelled","params":{"requestId":"s"}}',
+        f'child > {{"id":1001,"result":{MODERN_RESULT}}}',
+    )
+
+
+def test_what_comes_late_for_us_does_not_reach_the_host() -> None:
+    play(
+        BOTH,
+        INITIALIZED,
+        LISTENED,
+        """
+host  > {"id":1,"method":"tools/call","params":{"name":"t"}}
+child < {"id":1002,"method":"tools/call","params":{"name":"t",$META}}
+host  > {"method":"notifications/cancelled","params":{"requestId":1}}
+child < {"method":"notifications/cancelled","params":{"requestId":1002}}
+child > {"method":"notifications/progress","params":{"progressToken":1002,"progress":1}}
+child > {"id":1002,"result":{"resultType":"complete","content":[]}}
+child > {"id":1001,"result":{"resultType":"complete"}}
+child > {"method":"notifications/cancelled","params":{"requestId":1001}}
+child > {"method":"notifications/tools/list_changed","params":{
+         "_meta":{"io.modelcontextprotocol/subscriptionId":1001}}}
+child > {"method":"notifications/subscriptions/acknowledged","params":{"notifications":{},
+         "_meta":{"io.modelcontextprotocol/subscriptionId":1001}}}
+child > {"id":77,"result":{}}
+host  < {"id":77,"result":{}}
+""",
+    )
+
+
+def test_a_child_that_takes_the_session_up_after_all_is_no_answer_for_the_host() -> None:
+    agreed = (
+        '{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true}},'
+        '"serverInfo":{"name":"server","version":"unknown"}}'
+    )
+    play(
+        f"host > {INITIALIZE}\nchild < {INITIALIZE}\nafter 5\n"
+        'child < {"id":$PROBE,"method":"server/discover","params":{$META}}',
+        f'child > {{"id":$PROBE,"result":{MODERN_RESULT}}}',
+        "after 5" + WELCOME,
+        'host > {"id":3,"method":"x/y","params":{$META}}\n'
+        'child < {"id":3,"method":"x/y","params":{$META}}',
+        f"""
+child > {{"id":"i","result":{agreed}}}
+host  < {{"id":3,"error":{{"code":-32603,"message":"$WHY",
+         "data":{{"source":"mcp-bridge","reason":"era_changed"}}}}}}
+start 2
+child < {{"id":1001,"method":"initialize","params":{PARAMS}}}
+""".replace("$WHY", "The server is started again: it turned out to speak the handshake era"),
+    )
+
+
 def test_cancellations_and_progress_are_for_whom_they_name() -> None:
     play(
         BOTH,

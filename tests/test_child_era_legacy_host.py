@@ -222,6 +222,110 @@ def test_a_child_that_refuses_initialize_and_ends_is_started_again_and_probed(wa
     )
 
 
+MODERN_SAID = f'child > {{"id":$PROBE,"result":{MODERN_RESULT}}}'
+
+
+def test_a_slow_child_that_refuses_initialize_is_judged_by_its_answer_to_the_probe() -> None:
+    play(
+        RELAYED,
+        "after 5" + OUR_PROBE,
+        'child > {"id":0,"error":{"code":-32601,"message":"first"}}',
+        MODERN_SAID + JOINED,
+    )
+
+
+def test_a_child_that_exits_on_initialize_has_time_to_start_for_the_probe() -> None:
+    play(
+        RELAYED,
+        "ended 3\nstart 2" + OUR_PROBE,
+        "after 50",
+        MODERN_SAID + JOINED,
+    )
+
+
+def test_a_child_that_says_it_is_modern_has_time_to_say_what_it_is() -> None:
+    play(
+        RELAYED,
+        """
+child > {"id":0,"error":{"code":-32022,"message":"no","data":{"supported":["2026-07-28"]}}}
+"""
+        + OUR_PROBE,
+        "after 50",
+        MODERN_SAID + JOINED,
+    )
+
+
+INITIALIZED = """
+child > {"id":0,"result":{"protocolVersion":"2025-06-18","capabilities":{}}}
+host  < {"id":0,"result":{"protocolVersion":"2025-06-18","capabilities":{}}}
+"""
+
+
+def test_a_child_that_has_not_read_what_it_was_told_is_not_probed() -> None:
+    play(RELAYED, "unread", "after 600", INITIALIZED)
+    # From when it has, its silence counts.
+    play(RELAYED, "unread", "after 60", "read", "after 5.4", "after 0.1" + OUR_PROBE)
+
+
+@pytest.mark.parametrize("id", ['"0"', "0.0"])
+def test_an_id_that_comes_back_in_another_type_is_understood(id: str) -> None:
+    play(
+        RELAYED,
+        INITIALIZED.replace('"id":0', f'"id":{id}'),
+        "after 60",
+        f"""
+host  > {{"id":1,"method":"tools/list"}}
+child < {{"id":1,"method":"tools/list"}}
+child > {{"id":{id.replace("0", "1", 1)},"result":{{}}}}
+host  < {{"id":{id.replace("0", "1", 1)},"result":{{}}}}
+eof
+finish 0
+""",
+    )
+
+
+def test_an_error_without_an_id_is_the_refusal_of_initialize() -> None:
+    play(
+        RELAYED,
+        'child > {"error":{"code":-32600,"message":"first"}}' + OUR_PROBE,
+        MODERN_SAID + JOINED,
+    )
+    play(
+        RELAYED,
+        'child > {"id":null,"error":{"code":-32600,"message":"first"}}' + OUR_PROBE,
+        'child > {"id":null,"error":{"code":-32600,"message":"second"}}\n'
+        'host < {"id":null,"error":{"code":-32600,"message":"first"}}',
+    )
+
+
+def test_what_a_child_has_asked_before_its_answer_is_withdrawn_when_it_ends() -> None:
+    play(
+        RELAYED,
+        'child > {"id":7,"method":"roots/list"}\nhost < {"id":7,"method":"roots/list"}',
+        INITIALIZED,
+        """
+ended 3
+host  < {"method":"notifications/cancelled","params":{"requestId":7,
+         "reason":"The server has ended and is started again"}}
+start 2
+child < {"id":1000,"method":"initialize","params":{"protocolVersion":"2025-06-18",
+         "capabilities":{},"clientInfo":{"name":"h","version":"1"}}}
+""",
+        'host > {"id":7,"result":{"roots":[]}}',
+    )
+
+
+def test_initialized_is_kept_however_much_the_host_says_before_the_verdict() -> None:
+    notes = "".join(f'host  > {{"method":"n/{n}"}}\n' for n in range(10))
+    kept = "".join(f'child < {{"method":"n/{n}"}}\n' for n in range(2, 10))
+    play(
+        RELAYED,
+        'host > {"method":"notifications/initialized"}',
+        notes,
+        INITIALIZED.rstrip("\n") + '\nchild < {"method":"notifications/initialized"}\n' + kept,
+    )
+
+
 def test_a_slow_child_that_exits_on_the_probe_is_not_probed_again_before_initialize() -> None:
     play(
         RELAYED,

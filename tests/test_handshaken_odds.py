@@ -90,3 +90,12 @@ def test_a_message_to_sample_is_fitted_to_the_revision_of_the_host(
         f'"k":{{{asks}}}}}}}}}\n'
         f'host < {{"id":"b-1","method":"sampling/createMessage",{params.replace("$C", heard)}}}',
     )
+
+
+def test_an_error_without_an_id_is_for_the_only_call_that_is_open() -> None:
+    error = '"error":{"code":-32600,"message":"what?"}'
+    one = ASKED_JOINED + call("1", FIRST)
+    play(one, f'child > {{{error}}}\nhost < {{"id":1,{error}}}')
+    play(one, f'child > {{"id":null,{error}}}\nhost < {{"id":1,{error}}}')
+    # Of several it could be any.
+    play(one, call("2", FIRST + 1), f"child > {{{error}}}")

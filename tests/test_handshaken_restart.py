@@ -211,6 +211,19 @@ def test_a_child_that_is_silent_on_the_probe_is_asked_for_the_handshake_too() ->
     )
 
 
+def test_a_slow_child_that_ends_on_the_handshake_is_given_time_for_the_probe() -> None:
+    play(
+        JOINED,
+        "ended 3\nstart 2\n" + probe(1002),
+        f'after 5\nchild < {{"id":1003,"method":"initialize","params":{PARAMS}}}',
+        f'child > {{"id":1002,"result":{{{DISCOVERED}}}}}',
+        "ended 3\n" + probe(1004),
+        "after 0.5\nstart 3",
+        "after 50",
+        f'child > {{"id":1004,"result":{{{DISCOVERED}}}}}\n' + listens(1005),
+    )
+
+
 def test_a_child_that_offers_less_than_the_host_was_told_ends_the_session() -> None:
     less = DISCOVERED.replace('"logging":{}', '"prompts":{}')
     play(

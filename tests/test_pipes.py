@@ -87,6 +87,20 @@ async def test_what_a_pipe_takes_is_written_at_once(pipe: Pipe) -> None:
     assert (outlet.backlog, outlet.broken) == (0, False)
 
 
+async def test_it_can_be_told_whether_the_other_end_has_read_everything(pipe: Pipe) -> None:
+    outlet = Outlet(pipe.writing)
+    assert outlet.is_read
+    outlet.write([b"a line\n"])
+    assert not outlet.is_read
+    pipe.take(3)
+    assert not outlet.is_read
+    pipe.take(4)
+    assert outlet.is_read
+    outlet.write([b"x" * MORE_THAN_A_PIPE_HOLDS])
+    pipe.take(4096)
+    assert not outlet.is_read
+
+
 async def test_nothing_to_write_is_fine(pipe: Pipe) -> None:
     outlet = Outlet(pipe.writing)
     outlet.write([])

@@ -327,3 +327,21 @@ child > {"id":7,"result":{}}
 host  < {"id":7,"result":{}}
 """,
     )
+
+
+def test_a_call_that_waits_for_a_host_that_is_gone_is_not_waited_for() -> None:
+    asks = '{"id":7,"method":"roots/list"}'
+    busy = """
+host  > {"id":1,"method":"tools/call"}
+child < {"id":1,"method":"tools/call"}
+"""
+    play(LEGACY_PAIR, busy, f"child > {asks}\nhost < {asks}", "eof\nfinish 0")
+    # One of two may go on without.
+    play(
+        LEGACY_PAIR,
+        busy,
+        busy.replace('"id":1', '"id":2'),
+        f"child > {asks}\nhost < {asks}",
+        "eof",
+        'child > {"id":2,"result":{}}\nhost < {"id":2,"result":{}}\nfinish 0',
+    )

@@ -72,7 +72,8 @@ class LegacyPair(RuleBasedStateMachine):
     @rule(uri=st.sampled_from(URIS), method=st.sampled_from(["subscribe", "unsubscribe"]))
     def watch(self, uri: str, method: str) -> None:
         # One at a time for each resource: else not even the two of them know what holds.
-        pending = [one for one in self.owed.values() if one["params"] == {"uri": uri}]
+        open = [*self.owed.values(), *self.at_child.values()]
+        pending = [one for one in open if one.get("params") == {"uri": uri}]
         if not pending:
             self.request(f"resources/{method}", {"uri": uri})
 
@@ -121,6 +122,9 @@ class LegacyPair(RuleBasedStateMachine):
             self.subscribed.discard(_uri(asked))
         elif method == "initialize":
             self.ready = True
+        if method == "server/discover":
+            self.child_says({"id": id, "error": {"code": -32601, "message": "?"}})
+            return
         result = AGREED if method == "initialize" else {}
         self.child_says({"id": id, "result": result})
 
@@ -199,7 +203,8 @@ class LegacyPair(RuleBasedStateMachine):
             del self.at_child[params["requestId"]]
         elif id is not None:
             assert id not in self.at_child
-            assert method == "initialize" or self.ready, "it hears of nothing before"
+            opens = method in ("initialize", "server/discover")
+            assert opens or self.ready, "it hears of nothing before"
             self.at_child[id] = message
 
     def to_host(self, message: dict[str, Json]) -> None:
@@ -223,7 +228,8 @@ class LegacyPair(RuleBasedStateMachine):
         own = [m for id, m in self.at_child.items() if _is_ours(id)]
         told = {_uri(m) for m in own if m["method"] == "resources/subscribe"}
         assert self.subscribed | told <= self.watched
-        if self.ready and all(m["method"] != "initialize" for m in own):
+        opens = ("initialize", "server/discover")
+        if self.ready and all(m["method"] not in opens for m in own):
             assert self.owed.keys() == {id for id in self.at_child if not _is_ours(id)}
 
     def teardown(self) -> None:

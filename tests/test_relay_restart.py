@@ -43,6 +43,25 @@ def hello(id: int = 1000) -> str:
     return f'child < {{"id":{id},"method":"initialize","params":{PARAMS}}}\n'
 
 
+def discover(id: int) -> str:
+    """Whether it is modern is asked of a process whose predecessor ended on `initialize`."""
+    return (
+        f'child < {{"id":{id},"method":"server/discover","params":{{"_meta":{{'
+        '"io.modelcontextprotocol/protocolVersion":"2026-07-28",'
+        '"io.modelcontextprotocol/clientInfo":{"name":"h","version":"1"},'
+        '"io.modelcontextprotocol/clientCapabilities":{"roots":{},"x":{"n":1.50}}}}}\n'
+    )
+
+
+NOT_MODERN = 'child > {"id":1005,"error":{"code":-32601,"message":"?"}}\n'
+
+
+def opens(number: int) -> str:
+    """The first thing that the process is asked: the two take turns while it keeps ending."""
+    id = 998 + number
+    return discover(id) if number % 2 else hello(id)
+
+
 def crash(number: int = 2, id: int = 1000) -> str:
     """The child exits while nothing is open, and is started again."""
     return f"ended 3\nstart {number}\n{hello(id)}"
@@ -273,7 +292,7 @@ def test_a_child_that_ends_again_and_again_is_waited_for_until_it_is_hopeless() 
         *[
             step
             for number, pause in enumerate((0.5, 1, 2, 4), 3)
-            for step in (f"ended 3\n{hello(998 + number)}", f"after {pause}\nstart {number}")
+            for step in (f"ended 3\n{opens(number)}", f"after {pause}\nstart {number}")
         ],
         f'ended 9\nhost < {{"id":1,{error(9)}}}',
         # Eight seconds to the next start: nobody is to wait so long, and nobody is waited for.
@@ -281,23 +300,25 @@ def test_a_child_that_ends_again_and_again_is_waited_for_until_it_is_hopeless() 
         call() + f'host < {{"id":1,{error(9)}}}',
         f"host > {CANCEL % 1}",
         "after 60",
-        call() + "start 7\n" + hello(1005),
-        back(1005) + called(),
+        call() + "start 7\n" + discover(1005),
+        NOT_MODERN + hello(1006),
+        back(1006) + called(),
     )
 
 
 def test_a_hopeless_child_is_started_with_the_next_request_and_no_sooner() -> None:
     conversation = play(PAIR, crash())
     for number in range(3, 7):
-        conversation.play(f"ended 3\n{hello(998 + number)}")
+        conversation.play(f"ended 3\n{opens(number)}")
         conversation.play(f"after 5\nstart {number}")
     conversation.play("ended 3")
     conversation.play("after 3")
     # Five seconds left of the eight.
-    conversation.play(call() + hello(1005))
+    conversation.play(call() + discover(1005))
     conversation.play("after 4.9")
     conversation.play("after 0.1\nstart 7")
-    conversation.play(back(1005) + called())
+    conversation.play(NOT_MODERN + hello(1006))
+    conversation.play(back(1006) + called())
 
 
 def test_a_crash_while_the_session_is_told_starts_anew() -> None:
@@ -450,9 +471,10 @@ def test_a_process_that_refuses_initialize_fails_what_waits_and_the_next_request
     play(*refused, "after 5" + REFUSED + "end 2", *again)
     play(
         *refused,
-        f"ended 3\n{hello(1002)}",
+        f"ended 3\n{discover(1002)}",
         "after 0.5\nstart 3",
-        back(1002) + called(1),
+        'child > {"id":1002,"error":{"code":-32601,"message":"?"}}\n' + hello(1003),
+        back(1003) + called(1),
     )
 
 
@@ -588,6 +610,18 @@ def test_a_capability_is_compared_to_its_last_part() -> None:
         crash(),
         call(1),
         f'child > {{"id":1000,"result":{agreed(deep % "true")}}}' + OFFERS_LESS,
+    )
+
+
+def test_a_server_that_ends_on_initialize_by_now_is_asked_whether_it_is_modern() -> None:
+    play(
+        PAIR,
+        crash(),
+        f"ended 4\n{discover(1001)}",
+        "after 0.5\nstart 3",
+        f'child > {{"id":1001,"result":{{{CAN}}}}}\n'
+        f'child < {{"id":1002,"method":"subscriptions/listen","params":{{{ENVELOPE},'
+        '"notifications":{"toolsListChanged":true,"resourcesListChanged":true}}}',
     )
 
 

@@ -416,6 +416,8 @@ class Bridged:
         if self._sessions.draining and self._sessions.current is not None:
             # What one process has asked is known of the other, too.
             self._sessions.current.peer.look(now)
+        if self._sessions.second is not None:
+            self._sessions.second.withdraw_stale()
         self._sessions.end_drained()
 
     def _host_event(self, event: HostEvent, now: float) -> None:

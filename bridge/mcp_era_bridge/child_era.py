@@ -10,7 +10,7 @@ goes on. It is over with `Settled` or `GaveUp`; after a later end of the child a
 """
 
 import enum
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import msgspec
 from msgspec import Raw
@@ -77,6 +77,9 @@ class GaveUp(msgspec.Struct, frozen=True):
     supported: tuple[str, ...] = ()
 
 
+_LOOK_AGAIN: Final = 0.5
+"""Seconds between two looks at whether a process has read what it was told."""
+
 Step: TypeAlias = SendProbe | SendInitialize | RelayInitialize | Restart | Forget | Settled | GaveUp
 
 
@@ -125,8 +128,6 @@ class ChildEra:
         self._probed_here = False
         self._probe_open = False
         """Whether the present process has been probed and has not answered that."""
-        self._after_probe = False
-        """Whether the host's own `initialize` has been sent behind a probe."""
         self._asked_afresh = False
         """Whether a process has been probed that has not seen the host's `initialize`."""
         self.found: Memory | None = None
@@ -135,6 +136,10 @@ class ChildEra:
         self._discovered: Raw | None = None
         self._refusal: Raw | None = None
         self._heard = False
+        self._is_late = False
+        """Whether it had not, the last time that it mattered."""
+        self.has_read = True
+        """Whether the present process has read all that it was told."""
 
     @property
     def over(self) -> bool:
@@ -166,7 +171,6 @@ class ChildEra:
         """The host has sent `initialize` while the probe is out: it follows on the same process."""
         self._host = Era.LEGACY
         self._memory = None
-        self._after_probe = True
         return self._handshake(now)
 
     def resume(self, now: float) -> list[Step]:
@@ -206,9 +210,11 @@ class ChildEra:
 
     @property
     def _patience_with_probe(self) -> float:
-        """Seconds until silence says something. A child that is modern by the user's word has
-        nothing else to be asked, and may take its time to start."""
-        return self._initialize_timeout if self._pinned is Era.MODERN else self._probe_timeout
+        """Seconds until silence says something. A child that is modern by the user's word, or its
+        own, or that has been asked everything else, may take its time to start."""
+        only_this = self._relaying and (self._modern_for_sure or self._asked_afresh)
+        patient = only_this or self._pinned is Era.MODERN
+        return self._initialize_timeout if patient else self._probe_timeout
 
     @property
     def _patience_with_initialize(self) -> float:
@@ -218,7 +224,7 @@ class ChildEra:
 
     def _restarted(self) -> list[Step]:
         self._probed_here = self._probe_open = False
-        self._heard = False
+        self._heard = self._is_late = False
         self._discovered = None
         return [Restart()]
 
@@ -301,7 +307,7 @@ class ChildEra:
     def _on_refusal(self, error: Raw, now: float) -> list[Step]:
         forget: list[Step] = [Forget()] if self._memory is not None else []
         self._memory = None
-        if self._after_probe and self._probe_open:
+        if self._relaying and self._probe_open:
             # The probe has not been answered yet: that decides now.
             self._refusal = error
             self.state = State.PROBING
@@ -359,6 +365,11 @@ class ChildEra:
         if self._relaying:
             # The host decides how long it waits; the child is asked once in the other era.
             if self._probes or self._pinned is not None:
+                return []
+            if not self.has_read or self._is_late:
+                # It is still being installed, or starts; what it does not see it cannot answer.
+                self._is_late = not self.has_read
+                self.deadline = now + (self._probe_timeout if self.has_read else _LOOK_AGAIN)
                 return []
             self._probes += 1
             self._probed_here = self._probe_open = True

@@ -5,6 +5,7 @@ and another one counts from 0 again. Does not: what is asked. Spec 2025-11-25, b
 (Requests), basic/utilities/cancellation.
 """
 
+from collections.abc import Callable
 from typing import Final, TypeAlias
 
 import msgspec
@@ -51,17 +52,17 @@ def cancelled_id(line: bytes) -> Id | None:
 class ChildRequests:
     """Ids at the host and at the child. They are the same but where a dead process has left one at
     the host that a later one uses again. `most` is how many open ones are noted: 0 for a child that
-    may not ask anything."""
+    may not ask anything. `fresh_number` makes ids of ours."""
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, fresh_number: Callable[[], int]) -> None:
         self._most = most
+        self._fresh_number = fresh_number
         self.open: dict[AnyId, AnyId] = {}
         """The present process's, by their id at the host: the id at the child."""
         self.odd: dict[AnyId, None] = {}
         """Ids at the host that are not the present child's own: of dead processes, or ours."""
         self._renamed: dict[AnyId, AnyId] = {}
         """The ids at the host of open requests that have another one at the child."""
-        self._last_name = 0
 
     @property
     def only_dead(self) -> bool:
@@ -69,6 +70,11 @@ class ChildRequests:
         return bool(self.odd) and not self.open
 
     # The child asks ------------------------------------------------------------------------------
+
+    def note(self, id: AnyId) -> None:
+        """The child has asked, and the host has the line already."""
+        if self._most:
+            self.open[id] = id
 
     def asked(self, id: AnyId, line: bytes) -> bytes:
         """The child asks; the line that is for the host."""
@@ -87,8 +93,7 @@ class ChildRequests:
 
     def _fresh_name(self) -> str:
         while True:
-            self._last_name += 1
-            name = f"b-{self._last_name}"
+            name = f"b-{self._fresh_number()}"
             if name not in self.open and name not in self.odd:
                 return name
 

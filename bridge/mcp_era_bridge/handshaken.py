@@ -79,7 +79,7 @@ class Handshaken:
         self._kept = kept
         self.relayed = relayed
         self.face = LegacyFace(out.to_host, out.host_breaks, initialize, name, settings.most_uris)
-        self.initialize_id: Id | None = None
+        self._initialize_id: Id | None = None
         """The id of the host's `initialize`, if the present process has been sent it."""
         self._open: Open = {}
         self._child: ModernChild | None = None
@@ -127,7 +127,7 @@ class Handshaken:
 
     def welcome(self, id: Id, discovered: Raw, now: float) -> None:
         """The child has said what it is: the host's `initialize` is answered."""
-        self.initialize_id = id
+        self._initialize_id = id
         self.face.welcome(id, discovered, self._settings.server_name)
         self.adopt(discovered, now)
 
@@ -140,17 +140,23 @@ class Handshaken:
         peer = ModernPeer(
             self._out.to_child,
             self._own.fresh_id,
+            self._own.was_given,
             offered,
             Envelope(self.face.client.info, capabilities),
             most_questions=self._settings.most_questions,
             patience=self._settings.answer_timeout,
         )
         self._child = ModernChild(
-            self._out, self._open, self.face, peer, self._settings.roots, self.relayed
+            self._out,
+            self._open,
+            self.face,
+            peer,
+            self._settings.roots,
+            self.relayed,
+            self._own,
         )
+        self._child.initialize_id = self._initialize_id
         peer.level = self.face.level
-        if self.relayed is not None:
-            self.relayed.listen_again()
         if self.face.initialized:
             # Another process was listened to before.
             peer.listening.open(now, again=True)
@@ -160,7 +166,7 @@ class Handshaken:
 
     def lost(self, refusal: Refusal) -> None:
         """The process is gone: what is open there fails."""
-        self.initialize_id = None
+        self._initialize_id = None
         child, self._child = self._child, None
         if child is not None:
             lost = child.peer.lost()
@@ -175,7 +181,7 @@ class Handshaken:
     def is_disowned_by(self, message: Message) -> bool:
         """Whether the child answers the host's `initialize` with a session: it was slow, and has
         been taken for modern meanwhile."""
-        asked = self.initialize_id
+        asked = self._initialize_id
         return asked is not None and message.id == asked and not message.is_failure
 
     # From the host -------------------------------------------------------------------------------

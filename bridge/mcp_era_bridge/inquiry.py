@@ -122,6 +122,11 @@ class Inquiry:
         return self._take(self._search.begin(now), now)
 
     @property
+    def asks(self) -> bool:
+        """Whether a request of the bridge's own is open at the child."""
+        return bool(self._own.open)
+
+    @property
     def is_probing(self) -> bool:
         """Whether the child has been sent nothing but a probe, which it has not answered."""
         return self._search is not None and self._search.state is State.PROBING
@@ -161,6 +166,11 @@ class Inquiry:
         """The process runs: only now can it hear what it was asked."""
         if self._search is not None:
             self._search.started(now)
+
+    def has_read(self, has_read: bool) -> None:
+        """Whether the process has read all that it was told."""
+        if self._search is not None:
+            self._search.has_read = has_read
 
     def heard(self) -> None:
         """The process wrote something."""

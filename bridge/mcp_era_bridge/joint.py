@@ -100,8 +100,7 @@ class Joint:
         """The host wrote `lines`; `ascii` says that they hold nothing else."""
         if self._finished:
             return
-        for line in lines:
-            self._pairing.from_host(line, ascii, now)
+        self._pairing.from_host(lines, ascii, now)
 
     def from_child(self, process: int, lines: list[bytes], ascii: bool, now: float) -> None:
         """The child process number `process` wrote `lines`."""
@@ -223,6 +222,11 @@ class Joint:
         else:
             self._pairing.stalled.discard(process)
         self._pairing.see_stall()
+
+    def child_has_read(self, has_read: bool) -> None:
+        """Whether the present process has read all that it was told. Asked before time passes:
+        silence says nothing of one that has not."""
+        self._pairing.has_read(has_read)
 
     def host_ended(self, now: float) -> None:
         """The host closed its end: what it asked for is still answered, nothing new comes."""

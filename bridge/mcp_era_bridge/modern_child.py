@@ -12,6 +12,7 @@ from msgspec import UNSET, Raw
 from mcp_era_bridge.child_lines import read_child_line
 from mcp_era_bridge.effects import Outbox
 from mcp_era_bridge.open_requests import Open
+from mcp_era_bridge.own_requests import OwnRequests
 from mcp_era_bridge.refusals import INVALID_LINE, LINE_TOO_LONG
 from mcp_era_bridge.relayed import Relayed
 from mcp_era_bridge.session import Taken
@@ -19,7 +20,7 @@ from mcp_era_legacy.face import LegacyFace
 from mcp_era_modern.peer import ModernPeer
 from mcp_era_wire import methods
 from mcp_era_wire.dirty import Batch, Blank, Broken, Noise
-from mcp_era_wire.envelope import UNREADABLE, Message, read_message, sound_utf8
+from mcp_era_wire.envelope import UNREADABLE, Id, Message, read_message, sound_utf8
 from mcp_era_wire.events import (
     Asked,
     Call,
@@ -54,13 +55,17 @@ class ModernChild:
         peer: ModernPeer,
         roots: Raw | None,
         relayed: Relayed | None,
+        own: OwnRequests,
     ) -> None:
         self._out = out
         self._open = open
         self._face = face
         self.peer = peer
         self._roots = roots
+        self._own = own
         self.relayed = relayed
+        self.initialize_id: Id | None = None
+        """The id of the host's `initialize`, if the process has been sent it."""
 
     def take(self, lines: Sequence[bytes], start: int, ascii: bool, now: float) -> Taken:
         """Handles lines of the child from `start` on, up to and with one that is no plain result.
@@ -98,14 +103,24 @@ class ModernChild:
         event = self.peer.receive(message, now)
         if event is None:
             return ()
-        if isinstance(event, Stray | Dropped):
-            if self.relayed is not None:
-                # It is nothing of ours, so it is for the host's other half.
-                return self.relayed.from_child(line)
-            if isinstance(event, Stray):
-                return (event.message,)
+        if isinstance(event, Stray):
+            return self._stray(line, event.message)
+        if isinstance(event, Dropped) and self.relayed is not None:
+            # It is nothing of ours, so it is for the host's other half.
+            return self.relayed.from_child(line)
         self.handle(event)
         return ()
+
+    def _stray(self, line: bytes, message: Message) -> Sequence[Message]:
+        """A response to nothing that is open here: the host's other half may wait for it, or the
+        joint."""
+        id = message.id
+        disowns = self.initialize_id is not None and id == self.initialize_id
+        if self.relayed is None or (disowns and not message.is_failure):
+            return (message,)
+        if self._own.was_given(id) and not self._own.is_open(id):
+            return ()  # late
+        return self.relayed.from_child(line)
 
     def _odd_line(self, line: bytes, ascii: bool, now: float) -> Sequence[Message]:
         read = read_child_line(line, ascii)

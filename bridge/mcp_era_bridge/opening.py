@@ -29,7 +29,7 @@ from mcp_era_modern.peer import no_common_version
 from mcp_era_modern.request_meta import RequestMeta
 from mcp_era_wire import codes, methods
 from mcp_era_wire.dirty import Batch, Blank, Broken, Noise, message_part
-from mcp_era_wire.envelope import UNREADABLE, Id, Message, result_line
+from mcp_era_wire.envelope import UNREADABLE, Id, Message, number_of, result_line
 from mcp_era_wire.events import Severity
 from mcp_era_wire.refusal import Refusal
 from mcp_era_wire.versions import NEWEST_MODERN, Era
@@ -63,6 +63,8 @@ class Verdict(msgspec.Struct, frozen=True):
     """The capabilities that a legacy child was told of, in the modern spelling."""
     client_info: Raw | None
     """The identity in whose name it was asked."""
+    questions: list[Id]
+    """The ids of what the child has asked a legacy host meanwhile."""
     initialize: Waiting | None
     """The `initialize` of a legacy host, which the child has answered if it is legacy too."""
 
@@ -99,6 +101,8 @@ class Opening:
         """The host's own `server/discover` in whose name the child is asked."""
         self._initialize: Waiting | None = None
         """The legacy host's `initialize`."""
+        self._questions: list[Id] = []
+        """What the child has asked a legacy host meanwhile."""
         self._refusal_line: bytes | None = None
         """The child's own refusal of it, as it came."""
         self._ending: Ending | None = None
@@ -259,6 +263,7 @@ class Opening:
         """Starts the search for the child's era, in the name of the host's first request. `pinned`
         is the era that it is known to speak."""
         self._carried = self._initialize = self._refusal_line = None
+        self._questions = []
         params = first.message.params
         if self._host is Era.LEGACY:
             self._initialize = first
@@ -300,6 +305,7 @@ class Opening:
             carried,
             self._inquiry.declared,
             self._inquiry.meta.client_info,
+            self._questions,
             self._initialize,
         )
 
@@ -386,6 +392,8 @@ class Opening:
             self._life.say(result_line(message.id, b"{}"))
         elif self._host is Era.LEGACY:
             # For a host of its own era, whatever comes of the search.
+            if message.id is not UNSET:
+                self._questions.append(message.id)
             self._out.to_host += (message_part(line), b"\n")
         elif len(self._inquiry.held) < _MOST_HELD:
             self._inquiry.held.append(line)
@@ -394,7 +402,7 @@ class Opening:
 
     def _response(self, line: bytes, message: Message, now: float) -> None:
         initialize = self._initialize
-        if initialize is None or message.id != initialize.id:
+        if initialize is None or not self._answers(message, initialize.id):
             self.stray(message, now)
             return
         if message.is_failure:
@@ -403,9 +411,21 @@ class Opening:
             self._inquiry.held.append(message_part(line))
         self._conclude(self._inquiry.host_answered(message, now))
 
+    def _answers(self, message: Message, asked: Id | None) -> bool:
+        """Whether a response is meant for the host's `initialize`: as it is ("7" for 7 is
+        forgiven), or because it is an error for nobody else, as nothing else is open."""
+        id = message.id
+        if id == asked or (isinstance(asked, int) and number_of(id) == asked):
+            return True
+        return id is UNSET and message.is_failure and not self._inquiry.asks
+
     def stray(self, message: Message, now: float) -> None:
         """A response that answers no request of the host: perhaps one of the bridge's own."""
         self._conclude(self._inquiry.answered(message, now))
+
+    def has_read(self, has_read: bool) -> None:
+        """Whether the process has read all that it was told."""
+        self._inquiry.has_read(has_read)
 
     def child_started(self, now: float) -> None:
         """The process runs."""

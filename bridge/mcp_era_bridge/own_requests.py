@@ -19,7 +19,7 @@ class OwnRequests:
     """Open requests of the bridge to one child process, by id; `first_id` is the first one's."""
 
     def __init__(self, first_id: int) -> None:
-        self._next = first_id
+        self._first = self._next = first_id
         self.open: dict[int, str] = {}
 
     def add(self, method: str) -> int:
@@ -32,6 +32,10 @@ class OwnRequests:
         """An id that no other request to the child has."""
         self._next += 1
         return self._next - 1
+
+    def was_given(self, id: object) -> bool:
+        """Whether `id` is that of a request of ours, of whatever kind and however long ago."""
+        return type(id) is int and self._first <= id < self._next
 
     def forget(self) -> None:
         """The process is gone: none of them will be answered."""

@@ -17,7 +17,6 @@ from mcp_era_bridge.child_life import ChildLife
 from mcp_era_bridge.child_requests import cancelled_id
 from mcp_era_bridge.effects import Outbox
 from mcp_era_bridge.handshaken import Handshaken
-from mcp_era_bridge.host_era import era_of_opening
 from mcp_era_bridge.host_lines import read_host_line
 from mcp_era_bridge.opening import Opening, Verdict
 from mcp_era_bridge.own_requests import OwnRequests
@@ -36,9 +35,6 @@ from mcp_era_wire.versions import Era
 
 _OTHER_REVISION: Final = "The server has been replaced by one of another revision"
 _SHUT_DOWN: Final = "The server is shut down"
-_INITIALIZE: Final = b'"%b"' % methods.INITIALIZE.encode()
-_MOST_INITIALIZE: Final = 1 << 16
-"""The longest line, in bytes, that is looked at for a handshake beside a modern pair."""
 
 
 class Pairing:
@@ -112,6 +108,10 @@ class Pairing:
         if self._handshaken is not None:
             self._handshaken.stalled = stalled
 
+    def has_read(self, has_read: bool) -> None:
+        """Whether the process has read all that it was told."""
+        self._opening.has_read(has_read)
+
     def child_started(self, now: float) -> None:
         """The process runs."""
         self._opening.child_started(now)
@@ -119,21 +119,29 @@ class Pairing:
 
     # Lines ---------------------------------------------------------------------------------------
 
-    def from_host(self, line: bytes, ascii: bool, now: float) -> None:
-        """The host wrote a line."""
-        if self._bridged is not None:
-            other = self._bridged.from_host(line, ascii, now)
-            if other is not None:
-                self._initialize_after_all(line, other, now)
-        elif self._handshaken is not None and self._handshaken.has_child:
+    def from_host(self, lines: list[bytes], ascii: bool, now: float) -> None:
+        """The host wrote lines; `ascii` says that they hold nothing else."""
+        for line in lines:
+            relayed = self._relayed
+            if relayed is not None:
+                if self._sessions.work:
+                    self._cancel_of_old(line, now)
+                if relayed.from_host(line):
+                    self._initialize_beside(relayed, line, ascii, now)
+            elif self._bridged is not None:
+                other = self._bridged.from_host(line, ascii, now)
+                if other is not None:
+                    self._initialize_after_all(line, other, now)
+            else:
+                self._from_other_host(line, ascii, now)
+
+    def _from_other_host(self, line: bytes, ascii: bool, now: float) -> None:
+        if self._handshaken is not None and self._handshaken.has_child:
             self._handshaken.from_host(line, ascii, now)
-        elif self._relayed is not None:
-            if self._sessions.work:
-                self._cancel_of_old(line, now)
-            if not self._initializes(line, ascii, now):
-                self._relayed.from_host(line)
         elif self._resumption.lasts:
             self._resumption.from_host(line, now)
+            if self._kept.streams:
+                self._kept.withdrawn(cancelled_id(line))
         else:
             cancelled = self._opening.from_host(line, ascii, now)
             if cancelled is not None:
@@ -224,12 +232,15 @@ class Pairing:
         self._sessions.settle(now)
         if verdict.host is Era.LEGACY:
             assert verdict.initialize is not None
+            self._kept.end_all(_OTHER_REVISION)
             relayed = self._resumption.begin(verdict.initialize)
         else:
             relayed = Relayed(self._out, self._own, self._settings.most_open, self._kept)
             relayed.listen_again()
         self._relayed = relayed
         self.see_stall()
+        for id in verdict.questions:
+            relayed.note_question(id)
         for line in verdict.held:
             relayed.from_child(line)
         for waiting in verdict.waiting:
@@ -237,7 +248,8 @@ class Pairing:
                 assert verdict.settled.discovered is not None
                 self._out.to_host.append(result_line(waiting.id, bytes(verdict.settled.discovered)))
             else:
-                relayed.from_host(waiting.line)
+                # One of them may be an `initialize` (translation G.2).
+                self.from_host([waiting.line], waiting.line.isascii(), now)
 
     def _bridge(self, verdict: Verdict, now: float) -> None:
         self._kept.end_all(_OTHER_REVISION)
@@ -265,6 +277,11 @@ class Pairing:
         """Answers a handshake in the name of a modern child. What goes between the two without one
         goes on beside."""
         assert initialize.id is not None
+        relayed = self._relayed
+        if relayed is None and self._kept.streams:
+            # They have outlived the process with which there was no handshake yet.
+            relayed = Relayed(self._out, self._own, self._settings.most_open, self._kept)
+            relayed.listen_again()
         handshaken = self._handshaken = Handshaken(
             self._out,
             self._own,
@@ -272,7 +289,7 @@ class Pairing:
             initialize.message.params,
             self._name,
             self._kept,
-            self._relayed,
+            relayed,
         )
         self._relayed = None
         self.see_stall()
@@ -280,26 +297,23 @@ class Pairing:
 
     # A host that changes its mind -----------------------------------------------------------------
 
-    def _initializes(self, line: bytes, ascii: bool, now: float) -> bool:
-        """Whether the host of a modern pair opens with a handshake all the same, and a second face
-        is opened for it (translation G.2)."""
-        if self._host is not Era.MODERN or len(line) > _MOST_INITIALIZE:
-            return False
-        if _INITIALIZE not in line:
-            return False
+    def _initialize_beside(self, relayed: Relayed, line: bytes, ascii: bool, now: float) -> None:
+        """The host of a modern pair opens with a handshake all the same: a second face is opened
+        for it (translation G.2)."""
         message = read_host_line(line, ascii)
-        if not isinstance(message, Message) or era_of_opening(message) is not Era.LEGACY:
-            return False
-        assert message.id is not UNSET and self._relayed is not None
+        if not isinstance(message, Message):
+            if message is not None:
+                self._out.to_host.append(message)
+            return
+        assert message.id is not UNSET
         waiting = Waiting(line, message, message.id)
-        if self._relayed.has(message.id):
+        if relayed.has(message.id):
             self._face.refuse(message.id, refusals.DUPLICATE_ID)
         elif self._discovered is not None:
             self._shake(waiting, self._discovered, now)
         else:
             self._opening.initialize_beside(waiting, now)
             self.settle_if_due(now)
-        return True
 
     def _initialize_after_all(self, line: bytes, message: Message, now: float) -> None:
         """A modern host whose child is legacy sends `initialize` (translation G.2)."""
@@ -362,6 +376,8 @@ class Pairing:
                 self._kept,
             )
         lines = self._resumption.rest()
+        if handshaken.relayed is not None:
+            handshaken.relayed.listen_again()
         self.see_stall()
         handshaken.adopt(discovered, now)
         for line in lines:

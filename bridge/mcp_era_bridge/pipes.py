@@ -6,9 +6,12 @@ drains it, so nothing is ever interleaved and nobody waits for a pipe but that t
 """
 
 import contextlib
+import fcntl
 import math
 import os
 import select
+import sys
+import termios
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -214,6 +217,19 @@ class Outlet:
         self.broken = False
         self.closed = False
         self.stalled = False
+
+    @property
+    def is_read(self) -> bool:
+        """Whether the other end has read all that it was given, as far as the system can tell."""
+        if self.backlog:
+            return False
+        if self.broken or self.closed:
+            return True
+        try:
+            unread = fcntl.ioctl(self._fd, termios.FIONREAD, bytes(4))
+        except OSError:
+            return True
+        return not int.from_bytes(unread, sys.byteorder)
 
     def write(self, pieces: Sequence[Buffer]) -> None:
         """Writes the pieces in one go as far as the pipe takes them; the rest follows by itself."""

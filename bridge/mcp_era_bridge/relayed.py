@@ -15,6 +15,7 @@ from msgspec import UNSET, Raw, UnsetType
 
 from mcp_era_bridge.child_requests import AnyId, ChildRequests, cancelled_id
 from mcp_era_bridge.effects import Outbox
+from mcp_era_bridge.host_era import era_of_opening
 from mcp_era_bridge.own_requests import OwnRequests
 from mcp_era_bridge.refusals import (
     CHILD_UNRESPONSIVE,
@@ -35,8 +36,11 @@ from mcp_era_wire.envelope import (
     encode,
     error_line,
     notification_line,
+    number_of,
+    read_message,
 )
 from mcp_era_wire.refusal import Refusal
+from mcp_era_wire.versions import Era
 
 
 class Head(msgspec.Struct, frozen=True, gc=False):
@@ -81,7 +85,8 @@ class Relayed:
         self._most_open = most_open
         self._open: dict[AnyId, str] = {}
         self._most_questions = most_questions
-        self._asked = ChildRequests(most_questions)
+        session = recorder if isinstance(recorder, HostSession) else HostSession()
+        self._asked = ChildRequests(most_questions, session.fresh_number)
         # What every line is held against stands at hand: no call is made for most of them.
         self._questions = self._asked.open
         self._odd = self._asked.odd
@@ -104,8 +109,14 @@ class Relayed:
 
     @property
     def work(self) -> int:
-        """How many requests of the host are not answered yet; a stream is not work."""
-        return sum(method != methods.SUBSCRIPTIONS_LISTEN for method in self._open.values())
+        """How many requests of the host are not answered yet; a stream is not work, nor are as many
+        as the child has questions before the host."""
+        calls = sum(method != methods.SUBSCRIPTIONS_LISTEN for method in self._open.values())
+        return max(calls - len(self._questions), 0)
+
+    def note_question(self, id: Id) -> None:
+        """The child has asked the host something already, under this id."""
+        self._asked.note(id)
 
     def has(self, id: Id) -> bool:
         """Whether a request of the host with this id is open."""
@@ -113,35 +124,49 @@ class Relayed:
 
     # From the host -------------------------------------------------------------------------------
 
-    def from_host(self, line: bytes) -> None:
-        """Relays a line of the host: the child judges it, as it would without us."""
+    def from_host(self, line: bytes) -> bool:
+        """Relays a line of the host: the child judges it, as it would without us. Whether it is an
+        `initialize` that a modern child has no use for, and is not relayed."""
         try:
             head = read_head(line)
         except UNREADABLE:
             self._odd_line_of_host(line)
-            return
+            return False
         id = head.id
         method = head.method
         if method is UNSET:
             if id in self._odd:
                 answer = self._asked.answered(id, line)
                 if answer is None:
-                    return
+                    return False
                 line = answer
             else:
                 self._questions.pop(id, None)
         elif id is not UNSET:
             open = self._open
+            heeded = method in self._heeded
+            if heeded and self._is_set_aside(method, line):
+                return True
             if len(open) >= self._room:
                 self.refuse(id, self._refusal())
-                return
+                return False
             open[id] = method
-            if method in self._heeded:
+            if heeded:
                 self._recorder.requested(id, method, line)
         elif not self._passes(method, line):
-            return
+            return False
         to_child = self._out.to_child
         to_child += (line, b"\n")
+        return False
+
+    def _is_set_aside(self, method: str, line: bytes) -> bool:
+        if method != methods.INITIALIZE or isinstance(self._recorder, HostSession):
+            return False
+        try:
+            message = read_message(line)
+        except UNREADABLE:
+            return False  # for the child to judge
+        return era_of_opening(message) is Era.LEGACY
 
     def _refusal(self) -> Refusal:
         if len(self._open) >= self._most_open:
@@ -152,9 +177,10 @@ class Relayed:
         """Whether a notification of the host is for this child, and can be passed on."""
         if method == methods.CANCELLED:
             return self._cancel(line)
-        if self.stalled or (method == methods.PROGRESS and self._asked.only_dead):
-            return False
-        return method not in self._heeded or self._recorder.notified(method)
+        if method in self._heeded:
+            # Said once, and nothing works without it: it passes in a stall, too.
+            return self._recorder.notified(method)
+        return not (self.stalled or (method == methods.PROGRESS and self._asked.only_dead))
 
     def _cancel(self, line: bytes) -> bool:
         """Nobody waits any more for the request that is named; an answer passes all the same.
@@ -223,7 +249,11 @@ class Relayed:
                 return ()
             if self._own_open and isinstance(id, int) and self._own.is_open(id):
                 return (Message("2.0", id, UNSET, ABSENT, head.result, head.error),)
-            if self._open.pop(id, None) in self._heeded and not self._answered(head):
+            asked = self._open.pop(id, None)
+            if asked is None:
+                id = _respelled(id)
+                asked = self._open.pop(id, None)
+            if asked in self._heeded and not self._answered(id, head):
                 return ()
         elif id is not UNSET:
             if id in self._odd or len(self._questions) >= self._most_questions:
@@ -239,10 +269,10 @@ class Relayed:
         to_host += (line, b"\n")
         return ()
 
-    def _answered(self, head: Head) -> bool:
+    def _answered(self, id: AnyId, head: Head) -> bool:
         """A request that is heeded has its answer. Whether that passes."""
         answer = Message("2.0", UNSET, UNSET, ABSENT, head.result, head.error)
-        return self._recorder.answered(head.id, None if answer.is_failure else answer.result)
+        return self._recorder.answered(id, None if answer.is_failure else answer.result)
 
     def _about_request(self, method: str, line: bytes) -> bytes | None:
         """A notification about an open request; the line that is for the host, if it is."""
@@ -386,3 +416,11 @@ def _some_can_read(line: bytes) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _respelled(id: AnyId) -> AnyId:
+    """The same id in its other type: some children answer "7" to 7, and some hosts take it."""
+    if isinstance(id, str):
+        number = number_of(id)
+        return number if number is not None else id
+    return str(id) if isinstance(id, int) else id

@@ -99,8 +99,8 @@ class Resumption:
         """Whether the process has written anything."""
         self._told: dict[int, str | None] = {}
         """The requests that tell a process of the session, and the URI each subscribes to."""
-        self._was_modern = False
-        """Whether a process with the session has been modern."""
+        self._is_sure = False
+        """Whether the last process has said that it is modern, and ended on `initialize`."""
         self._probes_first = False
         """Whether the next process is asked for its modern era first."""
         self._asked: set[str] = set()
@@ -157,7 +157,6 @@ class Resumption:
         """
         self._session = session
         self._relay()
-        self._was_modern = True
         self._probes_first = probes_first
         self._go_on(refusal, now, again=again)
 
@@ -283,9 +282,10 @@ class Resumption:
         if self.relayed is not None:
             self.relayed.lost(refusal)
             self._session.lost()
-        elif again and self._was_modern and self._settings.era is None:
+        elif again and self._settings.era is None:
             # It may have ended because of what it was asked.
-            self._probes_first = not self._probes_first
+            self._is_sure = self._discovered is not None
+            self._probes_first = self._is_sure or not self._probes_first
         self._go_on(refusal, now, again=again)
 
     def _go_on(self, refusal: Refusal, now: float, *, again: bool) -> None:
@@ -332,7 +332,8 @@ class Resumption:
         """When silence says something; a process that has not been started has time."""
         if self._life.presence is not Presence.RUNNING:
             return None
-        may_be_legacy = self._state is _State.PROBING and self._settings.era is not Era.MODERN
+        is_sure = self._is_sure or self._settings.era is Era.MODERN
+        may_be_legacy = self._state is _State.PROBING and not is_sure
         settings = self._settings
         return now + (settings.probe_timeout if may_be_legacy else settings.initialize_timeout)
 
@@ -459,7 +460,7 @@ class Resumption:
     def _resume(self) -> None:
         """The process is told of the session, the host that things may have changed."""
         session = self._session
-        self._probes_first = False
+        self._probes_first = self._is_sure = False
         self._state = _State.SERVED
         self._due = None
         if session.initialized:

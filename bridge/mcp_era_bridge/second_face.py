@@ -160,6 +160,18 @@ class SecondFace:
         for peer in self._peers():
             peer.refuse(question, code, message, now)
 
+    def withdraw_stale(self) -> None:
+        """What nobody waits for any more, or another call has come to carry, the host need not
+        answer here."""
+        peers = self._peers()
+        self._face.questions.withdraw_unless(
+            lambda question: (
+                question.call is not None
+                and question.call.legacy
+                and any(peer.waits_for(question) for peer in peers)
+            )
+        )
+
     def withdraw(self, question: Question) -> None:
         """The child is not interested any more."""
         self._face.withdraw(question)

@@ -209,6 +209,8 @@ class Shell:
             with trio.CancelScope() as self._timer:
                 self._set_timer()
                 await trio.sleep_forever()
+            if self._child is not None:
+                self._joint.child_has_read(self._child.outlet.is_read)
             self._joint.passed(trio.current_time())
             self._apply()
 

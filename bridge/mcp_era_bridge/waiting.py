@@ -6,6 +6,7 @@ Does not: the verdict. A request in here has not reached the child: cancelling i
 
 import msgspec
 
+from mcp_era_wire import methods
 from mcp_era_wire.envelope import Id, Message
 
 
@@ -45,10 +46,12 @@ class WaitingRoom:
 
     def add_notification(self, waiting: Waiting) -> None:
         """Keeps a notification; beyond the limit the oldest goes."""
-        if self._notifications == self._most_notifications:
-            self._lines.remove(next(other for other in self._lines if other.id is None))
-        else:
-            self._notifications += 1
+        if waiting.message.method != methods.INITIALIZED:
+            # Without that one nothing works, so it counts for nothing.
+            if self._notifications == self._most_notifications:
+                self._lines.remove(next(other for other in self._lines if _may_go(other)))
+            else:
+                self._notifications += 1
         self._lines.append(waiting)
 
     def remove(self, id: Id) -> Waiting | None:
@@ -64,3 +67,7 @@ class WaitingRoom:
         self._requests.clear()
         self._notifications = 0
         return lines
+
+
+def _may_go(waiting: Waiting) -> bool:
+    return waiting.id is None and waiting.message.method != methods.INITIALIZED

@@ -4,6 +4,8 @@ Lives here: their order, which requests are in them, how one is taken out. Does 
 that wait for the first verdict (waiting.py). Spec 2025-03-26, basic (Batching).
 """
 
+from collections.abc import Callable
+
 import msgspec
 from msgspec import UNSET
 
@@ -18,6 +20,13 @@ class _Line(msgspec.Struct, eq=False):
     items: list[bytes]
     ids: list[AnyId]
     is_batch: bool
+
+    def keep(self, is_kept: Callable[[AnyId], bool]) -> None:
+        """Takes items out, by their ids; something is left."""
+        kept = [(item, id) for item, id in zip(self.items, self.ids, strict=True) if is_kept(id)]
+        if len(kept) < len(self.items):
+            self.items, self.ids = [item for item, _ in kept], [id for _, id in kept]
+            self.line = b"[%b]" % b",".join(self.items)
 
 
 class WaitingLines:
@@ -76,9 +85,14 @@ class WaitingLines:
         return lines
 
     def take_requests(self) -> list[AnyId]:
-        """The ids of every request that waited, in order; nothing waits any more."""
+        """The ids of every request that waited, in order; what is none goes on waiting."""
         ids: list[AnyId] = [id for line in self._lines for id in line.ids if id is not UNSET]
+        lines = [line for line in self._lines if UNSET in line.ids]
         self._clear()
+        for line in lines:
+            line.keep(lambda id: id is UNSET)
+        self._lines = lines
+        self._others = len(lines)
         return ids
 
     def _clear(self) -> None:

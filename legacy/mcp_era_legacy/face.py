@@ -134,7 +134,9 @@ class LegacyFace:
         """The requests that wait for a subscription, by its resource."""
         self._settled: list[Id] = []
         self._fitter = Fitter(self.version)
-        self.questions = HostQuestions(to_host, self.version, name)
+        self.questions = HostQuestions(
+            to_host, self.version, name, lambda: self._session.fresh_number()
+        )
         self.batches = Batches(to_host)
 
     def welcome(self, id: Id, discovered: Raw, fallback_name: str) -> None:

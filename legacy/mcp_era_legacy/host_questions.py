@@ -5,6 +5,7 @@ in them, the interactions behind URLs. Does not: what becomes of an answer (mode
 Spec 2025-11-25, client/elicitation, client/sampling, client/roots; schema.ts of each revision.
 """
 
+from collections.abc import Callable
 from typing import Final
 
 import msgspec
@@ -40,14 +41,17 @@ _read_values: Final = msgspec.json.Decoder(list[Raw]).decode
 class HostQuestions:
     """The questions that one legacy host of `version` has been asked.
 
-    Lines are appended to `to_host`. `name` makes ids and elicitationIds unlike any other's.
+    Lines are appended to `to_host`. `fresh_number` makes their ids, and `name` makes elicitationIds
+    unlike any other's.
     """
 
-    def __init__(self, to_host: list[Buffer], version: str, name: str) -> None:
+    def __init__(
+        self, to_host: list[Buffer], version: str, name: str, fresh_number: Callable[[], int]
+    ) -> None:
         self._to_host = to_host
         self._version = version
         self._name = name
-        self._last = 0
+        self._fresh_number = fresh_number
         self._open: dict[Id, Question] = {}
         self._interactions: dict[Call, dict[Question, str]] = {}
         """The elicitationIds of each call's URLs that the user has been sent to."""
@@ -57,14 +61,14 @@ class HostQuestions:
 
     def ask(self, question: Question) -> None:
         """Puts a question to the host."""
-        self._last += 1
-        id = f"b-{self._last}"
+        number = self._fresh_number()
+        id = f"b-{number}"
         self._open[id] = question
         question.shown = True
-        params = self._fitted(question)
+        params = self._fitted(question, number)
         self._to_host.append(request_line(id, question.method, params))
 
-    def _fitted(self, question: Question) -> bytes:
+    def _fitted(self, question: Question, number: int) -> bytes:
         members = members_of(question.params) if question.params is not ABSENT else None
         if members is None:
             return b""
@@ -74,7 +78,7 @@ class HostQuestions:
             if self._version < _MODE_SINCE:
                 members.pop("mode", None)
             elif string_of(members.get("mode")) == "url" and "elicitationId" not in members:
-                elicitation = f"{self._name}-{self._last}"
+                elicitation = f"{self._name}-{number}"
                 members["elicitationId"] = Raw(encode(elicitation))
                 assert question.call is not None
                 self._interactions.setdefault(question.call, {})[question] = elicitation
@@ -109,6 +113,11 @@ class HostQuestions:
                 params = encode({"requestId": id})
                 self._to_host.append(notification_line(methods.CANCELLED, params))
                 return
+
+    def withdraw_unless(self, is_wanted: Callable[[Question], bool]) -> None:
+        """The answers to all others are not wanted any more."""
+        for question in [each for each in self._open.values() if not is_wanted(each)]:
+            self.withdraw(question)
 
     def forget(self, call: Call) -> None:
         """Nobody waits for a call any more, nor for what it has sent the user to."""

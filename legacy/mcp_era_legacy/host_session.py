@@ -84,6 +84,13 @@ class HostSession:
         self.forgotten = 0
         """How many subscriptions were too many to be kept."""
         self._asked: dict[object, _Asked] = {}
+        self._last_number = 0
+
+    def fresh_number(self) -> int:
+        """A number for an id of ours at the host: no id is used twice in a session, whichever
+        process it is for (basic/index, Requests)."""
+        self._last_number += 1
+        return self._last_number
 
     @property
     def has_batches(self) -> bool:

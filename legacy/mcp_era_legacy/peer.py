@@ -268,12 +268,19 @@ class LegacyPeer:
     def answer(self, question: Question, answer: Raw, now: float) -> None:
         """The host answered a question of the child."""
         self._questions.answer(question, answer, now)
+        self._start_if_carried(question, now)
         self.look(now)
 
     def fail(self, question: Question, error: Raw, now: float) -> None:
         """The host answered a question of the child with an error."""
         self._questions.fail(question, error)
+        self._start_if_carried(question, now)
         self.look(now)
+
+    def _start_if_carried(self, question: Question, now: float) -> None:
+        """A call of a host that is asked beside it goes on at once; any other has its next leg."""
+        if question.call is not None and question.call.legacy:
+            self._start_if_free(question, now)
 
     def refuse(self, question: Question, code: int, message: str, now: float) -> None:
         """The host cannot be asked this."""
@@ -294,6 +301,10 @@ class LegacyPeer:
         """Nobody will answer this."""
         self._questions.give_up(question)
         self.look(now)
+
+    def waits_for(self, question: Question) -> bool:
+        """Whether the child has no answer to a question yet."""
+        return self._questions.is_open(question)
 
     def is_open(self, question: Question) -> bool:
         """Whether a question waits for its answer still, and the call that carries it goes on."""

@@ -59,8 +59,9 @@ class _Stream(msgspec.Struct, eq=False):
 class KeptStreams:
     """The streams that outlive a process, `most` at once. Lines are appended to `to_host`."""
 
-    heeded = frozenset({methods.SUBSCRIPTIONS_LISTEN})
-    """The methods of which a request of the host is of interest."""
+    heeded = frozenset({methods.SUBSCRIPTIONS_LISTEN, methods.INITIALIZE})
+    """The methods of which a request of the host is of interest: a stream is kept, a handshake is
+    not for this child."""
     has_batches = False
 
     def __init__(self, to_host: list[Buffer], most: int) -> None:
@@ -73,7 +74,8 @@ class KeptStreams:
 
     def requested(self, id: object, method: str, line: bytes) -> None:
         """The host opens a stream; one too many is not kept."""
-        if len(self.streams) < self._most and isinstance(id, int | str):
+        is_stream = method == methods.SUBSCRIPTIONS_LISTEN and isinstance(id, int | str)
+        if is_stream and len(self.streams) < self._most:
             self.streams[id] = _Stream(line)
 
     def notified(self, method: str) -> bool:

@@ -170,8 +170,7 @@ class Listening:
     def acknowledged(self, params: Raw, now: float) -> bool:
         """The child honours a stream, or a part of it. Whether it is one of ours."""
         members = members_of(params) or {}
-        meta = members_of(members.get("_meta")) or {}
-        id = _id_in(meta[SUBSCRIPTION_ID_KEY]) if SUBSCRIPTION_ID_KEY in meta else -1
+        id = subscription_id(params)
         if not self.has(id):
             return False
         try:
@@ -325,6 +324,12 @@ class Listening:
 def _longer(wait: float) -> float:
     first, most = _BACK_OFF
     return max(first, min(wait * 2, most))
+
+
+def subscription_id(params: Raw) -> int:
+    """The stream that a notification names; -1 if it names none of ours."""
+    meta = members_of((members_of(params) or {}).get("_meta")) or {}
+    return _id_in(meta[SUBSCRIPTION_ID_KEY]) if SUBSCRIPTION_ID_KEY in meta else -1
 
 
 def _id_in(value: Raw) -> int:

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
 from mcp_era_modern.call_lines import Envelope, write_call
-from mcp_era_modern.listening import Listening
+from mcp_era_modern.listening import Listening, subscription_id
 from mcp_era_modern.rounds import Rounds
 from mcp_era_wire import codes, methods
 from mcp_era_wire.deadlines import earliest
@@ -45,7 +45,7 @@ from mcp_era_wire.events import (
     Withdrawn,
 )
 from mcp_era_wire.members import members_of, strings_of
-from mcp_era_wire.notices import notice, progress_in
+from mcp_era_wire.notices import cancelled_id, notice, progress_in
 from mcp_era_wire.refusal import Refusal, bridge_error
 from mcp_era_wire.versions import MODERN_VERSIONS, newest_common
 
@@ -70,15 +70,17 @@ class ModernPeer:
     """What one child process is asked, one request after the other.
 
     Lines for the child are appended to `to_child`. What happens other than in answer to a line of
-    the child is left in `events`. `fresh_id` gives ids that nobody else uses on this child.
-    `most_questions` is how many a call may ask at once, `patience` how long, in seconds, it may ask
-    whether the user is done at a URL. Times are in seconds.
+    the child is left in `events`. `fresh_id` gives ids that nobody else uses on this child,
+    `was_given` tells whether one was given by it. `most_questions` is how many a call may ask at
+    once, `patience` how long, in seconds, it may ask whether the user is done at a URL. Times are
+    in seconds.
     """
 
     def __init__(
         self,
         to_child: list[Buffer],
         fresh_id: Callable[[], int],
+        was_given: Callable[[object], bool],
         capabilities: Raw,
         envelope: Envelope,
         *,
@@ -87,6 +89,7 @@ class ModernPeer:
     ) -> None:
         self._to_child = to_child
         self._fresh_id = fresh_id
+        self._was_given = was_given
         self._envelope = envelope
         self._most_questions = most_questions
         self._patience = patience
@@ -202,6 +205,9 @@ class ModernPeer:
         id = message.id
         if message.method is UNSET:
             call = self._calls.pop(id, None) if type(id) is int else self._take_call(id)
+            if call is None and id is UNSET and message.is_failure and len(self._calls) == 1:
+                # An error for nobody can only be meant for the one that waits.
+                call = self._calls.popitem()[1]
             if call is None:
                 return self._other_answer(message, now)
             if message.is_failure:
@@ -298,18 +304,24 @@ class ModernPeer:
             read = progress_in(params)
             call = self._calls.get(read.token) if read is not None else None
             if read is None or call is None or call.progress_token is None:
-                return Dropped(method)
+                late = read is not None and self._was_given(read.token)
+                return None if late else Dropped(method)
             return Progressed(call, read.progress, params)
         if method == methods.LOG_MESSAGE:
             return Logged(params)
         if method == methods.SUBSCRIPTIONS_ACKNOWLEDGED:
-            return None if self.listening.acknowledged(params, now) else Dropped(method)
+            ours = self.listening.acknowledged(params, now)
+            return None if ours or self._was_given(subscription_id(params)) else Dropped(method)
         if method == methods.CANCELLED:
-            return None if self.listening.cancelled(params, now) else Dropped(method)
+            ours = self.listening.cancelled(params, now)
+            return None if ours or self._was_given(cancelled_id(params)) else Dropped(method)
         told = notice(method, params)
-        if isinstance(told, Changed):
-            return self.listening.changed(told) or Dropped(method)
-        return told
+        if not isinstance(told, Changed):
+            return told
+        changed = self.listening.changed(told)
+        if changed is None and self._was_given(subscription_id(params)):
+            return None  # of a stream that is over
+        return changed or Dropped(method)
 
     # Time, and the end ---------------------------------------------------------------------------
 
