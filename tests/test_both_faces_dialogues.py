@@ -16,8 +16,8 @@ from asking import ACCEPTED, ROOTS, SAMPLED
 from conversation import Json
 from mcp_era_bridge.effects import Finish
 from mcp_era_wire.levels import LOG_LEVELS
-from stage import leftovers, line_of
-from test_dialogues import REMEMBERED, Dialogues, Object
+from stage import at, leftovers, line_of
+from test_dialogues import QUESTIONS, REMEMBERED, Dialogues, Object
 from wire_models import check_legacy_result
 
 ANSWERS = {
@@ -35,12 +35,14 @@ class BothFaces(Dialogues):
         super().__init__()
         self.is_shaken = False
         self.mine: dict[str, tuple[str, str]] = {}
-        """Open requests of the half that has shaken hands: method and URI."""
+        """Open requests of the half that has shaken hands: method, and URI or level."""
         self.tokens: dict[str, float] = {}
         self.questions: dict[str, str] = {}
-        """What that half is asked, by method."""
+        """What that half is asked: the server's own ids."""
         self.question_ids: set[str] = set()
         self.level: int | None = None
+        self.levels: dict[int, int] = {}
+        """What each process has been told to log."""
         self.uris: set[str] = set()
         self.told: Counter[str] = Counter()
 
@@ -48,7 +50,7 @@ class BothFaces(Dialogues):
 
     def _say(self, method: str, *, token: bool = False, **params: Json) -> str:
         id = self._fresh()
-        self.mine[id] = (method, str(params.get("uri")))
+        self.mine[id] = (method, str(params.get("uri") or params.get("level")))
         if token:
             self.tokens[id] = -1
             params["_meta"] = {"progressToken": id}
@@ -80,7 +82,6 @@ class BothFaces(Dialogues):
     @precondition(lambda self: self.is_shaken)
     @rule(level=st.sampled_from([0, 4, 5]))
     def set_level(self, level: int) -> None:
-        self.level = level
         self._say("logging/setLevel", level=LOG_LEVELS[level])
 
     @precondition(lambda self: self.is_shaken)
@@ -106,18 +107,48 @@ class BothFaces(Dialogues):
         self._answer_question(data.draw(st.sampled_from(sorted(self.questions))), fails)
 
     def _answer_question(self, id: str, fails: bool = False) -> None:
-        method = self.questions.pop(id)
+        own = self.questions.pop(id)
+        method = self._open_questions()[own]
         answer = '"error":{"code":-1,"message":"no"}' if fails else f'"result":{ANSWERS[method]}'
-        before = self._open_questions(method)
         self._host(f'{{"jsonrpc":"2.0","id":"{id}",{answer}}}')
-        assert self._open_questions(method) == before - 1, "the answer is lost"
+        assert own not in self._open_questions(), "the answer is lost"
 
-    def _open_questions(self, method: str) -> int:
-        return sum(
-            other == method
-            for child in self.children.values()
-            for other in child.questions.values()
-        )
+    def _open_questions(self) -> dict[str, str]:
+        children = self.children.values()
+        return {own: method for child in children for own, method in child.questions.items()}
+
+    @precondition(lambda self: self.is_shaken and not self.legs and not self.parked)
+    @rule(method=st.sampled_from(sorted(QUESTIONS)))
+    def call_and_be_asked(self, method: str) -> None:
+        child = self.children.get(self.joint.process)
+        if child is not None and child.is_open:
+            self._say("tools/call", name="b")
+            self._ask(self.joint.process, method)
+
+    @precondition(lambda self: self.is_shaken and not (self.legs or self.parked or self.mine))
+    @rule()
+    def bring_roots_with_a_call(self) -> None:
+        child = self.children.get(self.joint.process)
+        if child is not None and child.is_open:
+            self._ask(self.joint.process, "roots/list")
+            self._say("tools/call", name="b")
+
+    @rule(data=st.data(), method=st.sampled_from(sorted(QUESTIONS)))
+    def ask(self, data: st.DataObject, method: str) -> None:
+        if self.children:
+            self._ask(data.draw(st.sampled_from(sorted(self.children))), method)
+
+    def _ask(self, number: int, method: str) -> None:
+        if number in self.children:
+            id = f"q{self._fresh()}"
+            self.children[number].questions[id] = method
+            self.asked.add(id)
+            params: dict[str, Json] = {"_meta": {"x/q": id}}
+            if method == "elicitation/create":
+                params |= {"message": "m", "requestedSchema": {}}
+            elif method == "sampling/createMessage":
+                params |= {"messages": [], "maxTokens": 1}
+            self._child(number, line_of(id=id, method=method, params=params))
 
     # What is heard -------------------------------------------------------------------------------
 
@@ -126,7 +157,10 @@ class BothFaces(Dialogues):
         if isinstance(id, str) and "method" in message:
             assert self.is_shaken and id not in self.question_ids, message
             self.question_ids.add(id)
-            self.questions[id] = str(message["method"])
+            own = str(at(message, "params", "_meta", "x/q"))
+            assert self._open_questions().get(own) == message["method"], "nobody asks this"
+            assert own not in self.questions.values(), "a question is put twice"
+            self.questions[id] = own
         elif isinstance(id, str) and id in self.mine:
             method, uri = self.mine.pop(id)
             self.tokens.pop(id, None)
@@ -136,6 +170,8 @@ class BothFaces(Dialogues):
                     self.uris.add(uri)
                 elif method == "resources/unsubscribe":
                     self.uris.discard(uri)
+                elif method == "logging/setLevel":
+                    self.level = LOG_LEVELS.index(uri)
         else:
             super()._host_hears(message)
 
@@ -173,13 +209,24 @@ class BothFaces(Dialogues):
             due = self.is_shaken if what == "tools" else what in self.uris
             assert self.told[name] == due, f"{name}: told {self.told[name]} times"
 
+    def _child_hears(self, number: int, message: Object) -> None:
+        super()._child_hears(number, message)
+        if message.get("method") == "logging/setLevel":
+            self.levels[number] = LOG_LEVELS.index(str(at(message, "params", "level")))
+
+    def _end(self, number: int) -> None:
+        is_current = number == self.joint.process and self.children[number].is_open
+        super()._end(number)
+        if is_current:
+            waiting = [id for id, (method, _) in self.mine.items() if method.endswith("subscribe")]
+            assert not waiting, f"{waiting} wait for a process that is gone"
+
     # What must be true ---------------------------------------------------------------------------
 
     @invariant()
     def questions_are_of_somebody(self) -> None:
-        for method in set(self.questions.values()):
-            shown = sum(other == method for other in self.questions.values())
-            assert shown <= self._open_questions(method), "a question that is over"
+        over = set(self.questions.values()) - self._open_questions().keys()
+        assert not over, "questions that are over"
         due = self.joint.deadline
         assert due is None or due >= self.now, "a deadline in the past"
 
@@ -207,6 +254,10 @@ class BothFaces(Dialogues):
             if child.is_open:
                 assert not child.questions, f"questions of process {number} are never answered"
         assert self.joint.deadline is None
+        served = self.children.get(self.joint.process)
+        if served is not None and served.is_open and self.level is not None:
+            level = self.levels.get(self.joint.process, len(LOG_LEVELS))
+            assert level <= self.level, "it does not log as it should"
         known = REMEMBERED | {"Fitter._fit"}
         if not self.uris:
             left = [each for each in leftovers(self.joint) if each.split(":")[0] not in known]

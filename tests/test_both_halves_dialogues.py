@@ -69,9 +69,10 @@ class BothHalves(HandshakenDialogues):
         if process is None or self.finished is not None or not process.is_modern:
             return None
         # With a session, the process has to be known before it takes anything.
-        if self.session == "asked":
-            return None
-        return process if self.session == "none" or self.modern is not None else None
+        if self.session == "none":
+            asked = [process.owes[id]["method"] for id in process.asked_first]
+            return process if "initialize" not in asked else None
+        return self.modern
 
     # The host ------------------------------------------------------------------------------------
 

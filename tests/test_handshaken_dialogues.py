@@ -37,7 +37,7 @@ LISTS: Final = {
     "resourcesListChanged": "notifications/resources/list_changed",
 }
 MOST_QUESTIONS: Final = 3
-tempers = st.lists(st.sampled_from([MODERN] * 12 + [LEGACY, LEGACY, *ODD]), min_size=6, max_size=6)
+tempers = st.lists(st.sampled_from([*[MODERN] * 12, *[LEGACY] * 6, *ODD]), min_size=6, max_size=6)
 
 
 def capabilities_of(version: str) -> list[dict[str, Json]]:
@@ -70,7 +70,7 @@ class HandshakenDialogues(LegacyHost):
     @initialize(
         data=st.data(),
         version=st.sampled_from(VERSIONS),
-        first=st.sampled_from([MODERN] * 8 + [LEGACY, *ODD]),
+        first=st.sampled_from([*[MODERN] * 12, *[LEGACY] * 3, *ODD]),
         others=tempers,
         has_roots=st.sampled_from([False, False, False, True]),
     )
@@ -136,6 +136,15 @@ class HandshakenDialogues(LegacyHost):
     def subscribe(self, uri: str) -> None:
         self.ask("resources/subscribe", uri=uri)
 
+    @precondition(lambda self: self.modern or self.legacy)
+    @rule(uri=st.sampled_from(URIS[:2]))
+    def subscribe_and_have_it(self, uri: str) -> None:
+        id = self.ask("resources/subscribe", uri=uri)
+        while self.modern is not None and self._unacknowledged():
+            self.acknowledge(self._unacknowledged()[0])
+        if self.legacy is not None and id in self.legacy.owes:
+            self.answer(self.legacy, id, "good")
+
     @precondition(lambda self: self.finished is None)
     @rule(uri=st.sampled_from(URIS))
     def unsubscribe(self, uri: str) -> None:
@@ -191,6 +200,12 @@ class HandshakenDialogues(LegacyHost):
     def answer_a_question(self, data: st.DataObject, how: str) -> None:
         self.answer_question(data.draw(st.sampled_from(sorted(self.questions))), how)
 
+    @precondition(lambda self: self.finished is None and self.questions)
+    @rule()
+    def answer_all_questions(self) -> None:
+        while self.questions:
+            self.answer_question(min(self.questions), "good")
+
     @precondition(lambda self: self.modern and self.answered_questions)
     @rule(data=st.data())
     def answer_again(self, data: st.DataObject) -> None:
@@ -235,6 +250,30 @@ class HandshakenDialogues(LegacyHost):
         if able:
             id = data.draw(st.sampled_from(able))
             self.want_input(process, id, kinds, has_state, repeats, parts)
+
+    @precondition(lambda self: self._later_legs())
+    @rule()
+    def child_refuses_the_version_of_a_later_leg(self) -> None:
+        assert self.modern is not None
+        self.answer(self.modern, self._later_legs()[0], "version")
+
+    def _later_legs(self) -> list[int | str]:
+        if self.modern is None:
+            return []
+        legs = self.legs[self.modern.number]
+        return [id for id, round in legs.items() if round is not None and round.kinds]
+
+    @precondition(lambda self: self._legs() and self.version == "2025-11-25")
+    @rule(data=st.data(), has_state=st.booleans())
+    def child_sends_the_user_to_a_url(self, data: st.DataObject, has_state: bool) -> None:
+        process = self.modern
+        assert process is not None
+        able = [id for id in self._legs() if process.owes[id]["method"] in TAKES_INPUT]
+        if able:
+            id = data.draw(st.sampled_from(able))
+            before = self.legs[process.number][id]
+            kinds = [] if before is not None and before.accepted else ["url"]
+            self.want_input(process, id, kinds, has_state or not kinds, True, 1)
 
     def want_input(
         self,
@@ -378,10 +417,27 @@ class HandshakenDialogues(LegacyHost):
         return line_of(method="notifications/resources/updated", params=params)
 
     @precondition(lambda self: self._acknowledged())
-    @rule(data=st.data(), what=st.sampled_from([*LISTS, *URIS]))
-    def child_changes(self, data: st.DataObject, what: str) -> None:
+    @rule(data=st.data())
+    def child_changes(self, data: st.DataObject) -> None:
         process = self.modern
         assert process is not None
+        here = [self.streams_here[id] for id in self._acknowledged()]
+        able = {what for stream in here for what in stream.flags | stream.uris}
+        if able:
+            self.change(process, data.draw(st.sampled_from(sorted(able))))
+
+    @precondition(lambda self: self._unwanted_uris())
+    @rule()
+    def child_changes_what_is_not_wanted(self) -> None:
+        assert self.modern is not None
+        self.change(self.modern, self._unwanted_uris()[0])
+
+    def _unwanted_uris(self) -> list[str]:
+        here = [self.streams_here[id] for id in self._acknowledged()]
+        return sorted({uri for stream in here for uri in stream.uris} - self.uris)
+
+    def change(self, process: Process, what: str) -> None:
+        """Something changes at the server, and it tells whoever listens."""
         lines: list[str] = []
         for id in self._acknowledged():
             stream = self.streams_here[id]

@@ -172,3 +172,51 @@ host  < {"id":"b-1","method":"roots/list"}
         + f'host > {{"id":"b-1",{answer}}}\nchild < {{"id":7,{answer}}}\n{soon}'
         + 'child < {"id":2,"method":"tools/call","params":{"name":"t"}}',
     )
+
+
+WATCHES_BETWEEN_SESSIONS = (
+    joined(offers='{"resources":{"subscribe":true},"tools":{}}')
+    + f"""
+host   > {{"id":2,"method":"x/y","params":{{$META}}}}
+child  < {{"id":2,"method":"x/y"}}
+child  > {{"id":1,"result":{{"content":[]}}}}
+host   < {{"id":1,"result":{{"content":[],$DONE}}}}
+host   > {{"id":3,"method":"tools/call","params":{{"name":"t",$FULL}}}}
+beside 2
+child2 < {{"id":1002,"method":"initialize","params":{{"protocolVersion":"2025-11-25",
+         "capabilities":{EVERYTHING.replace('"roots":{}', '"roots":{"listChanged":true}')},
+         "clientInfo":{{"name":"host","version":"2"}}}}}}
+ended 3
+"""
+    + failed(2)
+    + """
+host   > {"id":5,"method":"resources/subscribe","params":{"uri":"x:a"}}
+"""
+)
+"""A host with two faces subscribes while there is but a session that is being opened."""
+
+
+def test_a_subscription_fails_with_the_session_that_was_to_bring_it() -> None:
+    play(
+        WATCHES_BETWEEN_SESSIONS,
+        """
+ended  4
+child  < {"id":1003,"method":"initialize","params":{"protocolVersion":"2025-11-25",
+         "capabilities":{},"clientInfo":{"name":"host","version":"2"}}}
+""",
+        "after 0.5\nstart 3",
+        "ended 4\nend 3\n" + failed(3, 4) + failed(5, 4),
+    )
+
+
+def test_so_it_does_when_the_host_has_waited_to_its_end() -> None:
+    late = (
+        '"error":{"code":-32603,'
+        '"message":"The host has closed its end and the server has not answered in time",'
+        '"data":{"source":"mcp-bridge","reason":"child_unresponsive"}}'
+    )
+    play(
+        WATCHES_BETWEEN_SESSIONS,
+        "eof",
+        f'after 20\nhost < {{"id":5,{late}}}\nhost < {{"id":3,{late}}}\nfinish 0',
+    )

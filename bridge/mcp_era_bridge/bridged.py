@@ -159,6 +159,7 @@ class Bridged:
         """Everything open fails."""
         for session in self._sessions.all():
             self.lost(session.number, refusal, now)
+        self._lost_second(refusal)
 
     def serves(self, number: int) -> bool:
         """Whether there is a session with the process `number`."""
@@ -338,7 +339,14 @@ class Bridged:
                 self._sessions.current.peer.begin(call, now)
             else:
                 self.fail([call], outcome.refusal)
+        if not isinstance(outcome, Succeeded) and self._sessions.current is None:
+            self._lost_second(outcome.refusal)
         self.settle(now)
+
+    def _lost_second(self, refusal: Refusal) -> None:
+        """There is no session, nor will there be one, for what waits in the handshake half."""
+        if self._sessions.second is not None:
+            self._sessions.second.lost(refusal)
 
     def fail(self, calls: Sequence[Call], refusal: Refusal) -> None:
         """Answers calls that no session has begun."""
