@@ -4,6 +4,7 @@ Lives here: what a person at a terminal asks for. Does not: the run path, which 
 (start.py); the options themselves (options.py).
 """
 
+import os
 import sys
 from collections.abc import Sequence
 
@@ -11,6 +12,7 @@ import click
 
 from mcp_era_bridge import __version__, options
 from mcp_era_bridge.click_options import parameter
+from mcp_era_bridge.completion import completion, register
 from mcp_era_bridge.doctor import doctor
 from mcp_era_bridge.probe import probe
 
@@ -51,7 +53,7 @@ def group() -> click.Group:
         help=_ABOUT,
         epilog=_EPILOG,
         params=[parameter(option) for option in options.OPTIONS],
-        commands={"demo": demo, "probe": probe, "doctor": doctor},
+        commands={"demo": demo, "probe": probe, "doctor": doctor, "completion": completion},
         context_settings={"help_option_names": ["-h", "--help"]},
         no_args_is_help=False,
     )
@@ -60,8 +62,10 @@ def group() -> click.Group:
 
 def main(argv: Sequence[str]) -> int:
     """Runs click on `argv` and returns the exit code."""
+    if options.COMPLETE in os.environ:
+        register()
     try:
-        group().main(list(argv), prog_name="mcp-bridge", standalone_mode=True)
+        group().main(list(argv), prog_name="mcp-bridge", complete_var=options.COMPLETE)
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 1
     return 0

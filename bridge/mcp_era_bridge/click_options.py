@@ -12,6 +12,7 @@ import click
 from click.core import ParameterSource
 
 from mcp_era_bridge import options
+from mcp_era_bridge.completion import complete_command
 from mcp_era_bridge.options import Invocation, Option, UsageError
 
 _OF_A_SERVER: Final = (
@@ -24,13 +25,20 @@ _OF_A_SERVER: Final = (
 """Options that are of use to who starts a server only to look at it."""
 
 
+def _type_of(option: Option) -> "click.Choice[str] | click.Path | None":
+    """Only for what a shell offers: values are checked by options.py."""
+    if option is options.CWD:
+        return click.Path(file_okay=False)
+    return click.Choice(option.choices) if option.choices else None
+
+
 def parameter(option: Option) -> click.Option:
     """An option as click knows it."""
     return click.Option(
         list(option.flags),
         help=option.help,
         metavar=option.metavar or None,
-        type=click.Choice(option.choices) if option.choices else None,
+        type=_type_of(option),
         default=None if option.is_flag or option.repeatable else option.default or None,
         show_default=bool(option.default),
         is_flag=option.is_flag,
@@ -47,6 +55,7 @@ def server_parameters(*, required: bool) -> list[click.Parameter]:
         nargs=-1,
         type=click.UNPROCESSED,
         required=required,
+        shell_complete=complete_command,
     )
     return [*map(parameter, _OF_A_SERVER), command]
 

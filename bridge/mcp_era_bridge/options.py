@@ -11,8 +11,11 @@ from collections.abc import Mapping, Sequence
 PREFIX = "MCP_BRIDGE_"
 """Where the variables begin that stand for options; none of them is handed to the child."""
 
-SUBCOMMANDS = ("demo", "probe", "doctor")
+SUBCOMMANDS = ("demo", "probe", "doctor", "completion")
 """Words that are not a server's command unless they come behind `--`."""
+
+COMPLETE = "_MCP_BRIDGE_COMPLETE"
+"""The variable with which a shell asks how a word may go on; then there are no arguments."""
 
 EXAMPLE = "mcp-bridge -- python my_server.py"
 
@@ -249,8 +252,11 @@ class Invocation:
 def parse(argv: Sequence[str], environ: Mapping[str, str]) -> Invocation | None:
     """Reads the command line of the run path.
 
-    None means that it is for click: help, the version or a sub-command. Raises UsageError.
+    None means that it is for click: help, the version, a sub-command, or a shell that completes a
+    word. Raises UsageError.
     """
+    if not argv and COMPLETE in environ:
+        return None
     values = from_environment(environ)
     given: set[str] = set()
     words = list(argv)
@@ -291,6 +297,12 @@ def from_environment(environ: Mapping[str, str]) -> dict[str, list[str]]:
         if value is not None and (value or option.is_flag):
             values[option.name] = value.splitlines() if option.repeatable else [value]
     return values
+
+
+def takes_next_word(word: str) -> bool:
+    """Whether a word is an option of ours whose value is the word behind it."""
+    option = _BY_FLAG.get(word)
+    return option is not None and not option.is_flag
 
 
 def _option(word: str, words: list[str]) -> tuple[Option, str]:
