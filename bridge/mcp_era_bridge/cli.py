@@ -5,6 +5,7 @@ Lives here: what a person at a terminal asks for. Does not: the run path, which 
 """
 
 import os
+import shutil
 import sys
 from collections.abc import Sequence
 
@@ -16,6 +17,17 @@ from mcp_era_bridge.completion import completion, register
 from mcp_era_bridge.doctor import doctor
 from mcp_era_bridge.probe import probe
 
+JOBS = (
+    ("mcp-bridge -- python my_server.py", "run a server through the bridge"),
+    ("mcp-bridge -- npx -y some-server", "the same for a package"),
+    ("mcp-bridge probe -- uvx some-server", "what will my host see of it?"),
+    ("mcp-bridge doctor -- uvx some-server", "it does not work: why?"),
+    ("mcp-bridge --log-level info -- ./server", "say on stderr who speaks what"),
+    ("mcp-bridge completion bash", "complete words in a shell"),
+    ("mcp-bridge demo", "see it at work"),
+)
+"""What people come for, with a line to copy."""
+
 _ABOUT = """Join a Model Context Protocol host and a server of different eras.
 
 Put `mcp-bridge --` in front of a server's command in the host's configuration. The server is
@@ -23,9 +35,8 @@ started and its era found out. A host of 2026-07-28 can then use a server that o
 initialize handshake; a host and a server of one era are connected as they are.
 
 \b
-  mcp-bridge -- python my_server.py
-  mcp-bridge -- npx -y some-server
-"""
+Examples:
+""" + "".join(f"  {line:<39}  {what}\n" for line, what in JOBS)
 
 _EPILOG = """Every option can be set in the environment too, for example MCP_BRIDGE_LOG_LEVEL=info;
 none of these variables is handed to the server. Behind `--` any word is the server's command;
@@ -37,8 +48,36 @@ class _Group(click.Group):
         formatter.write_usage("mcp-bridge", "[OPTIONS] -- COMMAND [ARG]...")
         formatter.write_usage("mcp-bridge", f"[OPTIONS] {'|'.join(options.SUBCOMMANDS)}")
 
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except click.UsageError as error:
+            hint = _hint(error, ctx.invoked_subcommand)
+            if not hint:
+                raise
+            raise click.UsageError(f"{error.format_message()} {hint}", error.ctx) from error
 
-@click.command(help="Show a conversation between a modern host and an old server.")
+
+def _hint(error: click.UsageError, name: str | None) -> str:
+    """What to try where a sub-command was not understood."""
+    if isinstance(error, click.MissingParameter) and getattr(error.param, "name", "") == "command":
+        return f"Put the server's command behind `--`: mcp-bridge {name} -- python my_server.py"
+    if isinstance(error, getattr(click.exceptions, "NoArgsIsHelpError", ())):
+        return ""  # help in disguise, in newer versions of click
+    program = shutil.which(name) if name is not None else None
+    if program is not None:
+        return f"If {program} is the server's program, write: mcp-bridge -- {name} ..."
+    return ""
+
+
+@click.command(
+    help="""Show a conversation between a modern host and an old server.
+
+    \b
+      mcp-bridge demo
+    """,
+    short_help="Show a conversation between a modern host and an old server.",
+)
 def demo() -> None:
     """Runs the bundled demonstration."""
     from mcp_era_bridge.demo import run_demo

@@ -66,12 +66,15 @@ def invocation_of(context: click.Context, environ: Mapping[str, str]) -> Invocat
     Raises click.UsageError.
     """
     values = options.from_environment(environ)
+    given: set[str] = set()
     for each in (context.parent, context):
         if each is not None:
-            values.update(_given(each))
+            here = _given(each)
+            values.update(here)
+            given.update(here)
     words: tuple[str, ...] = context.params["command"]
     try:
-        return options.checked(list(words), values)
+        return options.checked(list(words), values, given)
     except UsageError as error:
         raise click.UsageError(str(error), context) from error
 

@@ -6,7 +6,7 @@ after this.
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 PREFIX = "MCP_BRIDGE_"
 """Where the variables begin that stand for options; none of them is handed to the child."""
@@ -21,7 +21,7 @@ EXAMPLE = "mcp-bridge -- python my_server.py"
 
 
 class UsageError(Exception):
-    """The command line cannot be understood; the text says what is wrong with it."""
+    """The command line cannot be understood; the text says what is wrong and what to try."""
 
 
 class Option:
@@ -278,14 +278,27 @@ def parse(argv: Sequence[str], environ: Mapping[str, str]) -> Invocation | None:
         values.setdefault(option.name, []).append(value)
     if not words:
         raise UsageError(f"No server command. Example: {EXAMPLE}")
-    return checked(words, values)
+    if not words[0]:
+        raise UsageError(
+            "The server command is an empty word: a variable in front of it may be unset."
+            f" Example: {EXAMPLE}"
+        )
+    return checked(words, values, given)
 
 
-def checked(command: list[str], values: dict[str, list[str]]) -> Invocation:
-    """What the user asked for, if every value is one for its option. Raises UsageError."""
+def checked(command: list[str], values: dict[str, list[str]], given: Collection[str]) -> Invocation:
+    """What the user asked for, if every value is one for its option. Raises UsageError.
+
+    `given` are the names of the options that the command line has; the others are variables.
+    """
     for option in OPTIONS:
         for value in values.get(option.name, ()):
-            _check(option, value)
+            wrong = _what_is_wrong(option, value)
+            if wrong is not None:
+                from mcp_era_bridge.usage_hints import for_value
+
+                said = option.flags[-1] if option.name in given else option.variable
+                raise UsageError(f"{said}: {value!r} {wrong}{for_value(option, value)}")
     return Invocation(command, values)
 
 
@@ -311,39 +324,43 @@ def _option(word: str, words: list[str]) -> tuple[Option, str]:
         flag, equals, value = word[:2], word[2:3], word[2:]
     option = _BY_FLAG.get(flag)
     if option is None:
-        raise UsageError(f"No such option: {flag}")
+        from mcp_era_bridge.usage_hints import for_unknown_option
+
+        raise UsageError(f"No such option: {flag}{for_unknown_option(word)}")
     if option.is_flag:
         if equals:
-            raise UsageError(f"{flag} takes no value")
+            raise UsageError(f"{flag} takes no value: write it without {equals}{value}")
         return option, "1"
     if not equals:
-        if not words:
-            raise UsageError(f"{flag} needs a value")
+        if not words or words[0] == "--":
+            from mcp_era_bridge.usage_hints import for_missing_value
+
+            raise UsageError(f"{flag} needs a value{for_missing_value(option)}")
         value = words.pop(0)
     return option, value
 
 
-def _check(option: Option, value: str) -> None:
-    """Raises UsageError if `value` is none for `option`."""
-    flag = option.flags[-1]
+def _what_is_wrong(option: Option, value: str) -> str | None:
+    """Why `value` is none for `option`, as the end of a sentence that begins with it."""
     if option.choices and value not in option.choices:
-        raise UsageError(f"{flag}: {value!r} is none of {', '.join(option.choices)}")
+        return f"is none of {', '.join(option.choices)}"
     if option.is_flag and value.lower() not in _TRUE + _FALSE:
-        raise UsageError(f"{option.variable}: {value!r} is neither 1 nor 0")
+        return "is neither 1 nor 0"
     if option.seconds:
         try:
             seconds = float(value)
         except ValueError:
             seconds = -1
         if not 0 < seconds < 1e9:
-            raise UsageError(f"{flag}: {value!r} is no number of seconds above 0")
+            return "is no number of seconds above 0"
     if option.whole and not (value.isascii() and value.isdigit() and 0 < int(value) < 10**9):
-        raise UsageError(f"{flag}: {value!r} is no whole number above 0")
+        return "is no whole number above 0"
     if option is ENV:
         name, equals, _ = value.partition("=")
         if not (name and equals) or "\0" in value:
-            raise UsageError(f"{flag}: {value!r} is not of the form K=V")
+            return "is not of the form K=V"
     if option is ROOT and not value.startswith("file://"):
-        raise UsageError(f"{flag}: {value!r} is no URI that begins with file://")
-    if option is CWD and not os.path.isdir(value):
-        raise UsageError(f"{flag}: {value!r} is no directory")
+        return "is no URI that begins with file://"
+    if option is CWD and not (os.path.isdir(value) and os.access(value, os.X_OK)):
+        return "is no directory"
+    return None
