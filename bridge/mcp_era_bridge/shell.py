@@ -146,7 +146,9 @@ class Shell:
             try:
                 start = spawn(self._command)
             except NotStarted as error:
-                start = str(error)
+                from mcp_era_bridge.start_hints import explained
+
+                start = explained(str(error), self._command)
         if isinstance(start, str):
             self._joint.child_not_started(process.number, start, trio.current_time())
             self._apply()

@@ -26,7 +26,7 @@ class Spawned:
 
 
 class NotStarted(Exception):
-    """The command cannot be run; the text says why, for the person who configured it."""
+    """The command cannot be run; the text says why. What to try: start_hints.py."""
 
 
 def find_executable(command: Command) -> str:

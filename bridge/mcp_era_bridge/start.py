@@ -35,7 +35,7 @@ def start() -> int:
         try:
             os.chdir(cwd)
         except OSError as error:
-            return _usage_error(f"{cwd!r}: {error.strerror}")
+            return _usage_error(f"{options.CWD.flags[-1]}: {cwd!r}: {error.strerror}")
     command = Command(invocation.command, invocation.child_environment(environment()))
     guard = Guard()
     first: Spawned | str
@@ -43,7 +43,9 @@ def start() -> int:
         first = spawn(command)
         guard.watch(first.pid)
     except NotStarted as error:
-        first = str(error)
+        from mcp_era_bridge.start_hints import explained
+
+        first = explained(str(error), command)
     # The child boots while this is imported.
     from mcp_era_bridge.run import run
 
