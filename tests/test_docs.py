@@ -17,8 +17,8 @@ WITH_OPTIONS = [ROOT / "README.md", *DOCS]
 TEST = re.compile(r"\b(?:(test_\w+)::)?(test_\w+)")
 FLAG = re.compile(r"(?<![\w-])(?:--[a-z][a-z-]*|-[A-Z])(?![\w-])")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
-NOT_OURS = {"--help", "--version"}
-"""Flags that click makes."""
+NOT_OURS = {"--help", "--version", "--from", "--spec"}
+"""Flags that click makes, and those of programs that install the command."""
 
 
 def name_of(file: Path) -> str:
@@ -88,3 +88,9 @@ def test_every_relative_link_leads_to_a_file(file: Path) -> None:
     targets = LINK.findall(file.read_text(encoding="utf-8"))
     ours = [target.partition("#")[0] for target in targets if "://" not in target]
     assert [target for target in ours if target and not (file.parent / target).is_file()] == []
+
+
+def test_the_readme_installs_what_the_project_is_called() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    for line in ("pipx install .", "uv tool install .", "uvx --from . mcp-bridge -- "):
+        assert f"    {line}" in text

@@ -20,11 +20,17 @@ PACKAGES = (
     "modern/mcp_era_modern",
     "modern/mcp_era_wire",
 )
-# Folders that are no part of the project, or are made by working on it.
-NOT_COPIED = shutil.ignore_patterns(
+_MADE = shutil.ignore_patterns(
     *(".git", ".venv*", ".published", ".hypothesis", ".*_cache", "node_modules"),
     *("build", "dist", "*.egg-info", "__pycache__"),
 )
+
+
+def not_copied(folder: str, names: list[str]) -> set[str]:
+    """Folders that are no part of the project, or are made by working on it."""
+    return {n for n in _MADE(folder, names) if n == ".git" or Path(folder, n).is_dir()}
+
+
 BUILD = "import sys; from setuptools import build_meta as b; getattr(b, sys.argv[1])(sys.argv[2])"
 
 
@@ -46,7 +52,7 @@ def build(kind: str, tree: Path, into: Path) -> Path:
 def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The unpacked sdist of this tree."""
     place = tmp_path_factory.mktemp("sdist")
-    shutil.copytree(ROOT, place / "tree", ignore=NOT_COPIED)
+    shutil.copytree(ROOT, place / "tree", ignore=not_copied)
     built = build("sdist", place / "tree", place / "built")
     # Not by tarfile itself: it has its `filter` from 3.11.4 on, and warns without it from 3.12 on.
     unpack = [sys.executable, "-m", "tarfile", "--extract", str(built), str(place / "unpacked")]
