@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mcp_era_bridge import options
+from mcp_era_bridge import cli, options
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = sorted((ROOT / "docs").glob("*.md"))
@@ -72,6 +72,8 @@ def test_every_fault_is_shown_by_a_test() -> None:
 @pytest.mark.parametrize("file", WITH_OPTIONS, ids=name_of)
 def test_every_option_that_is_named_exists(file: Path) -> None:
     known = {flag for option in options.OPTIONS for flag in option.flags} | NOT_OURS
+    for command in cli.group().commands.values():
+        known.update(flag for parameter in command.params for flag in parameter.opts)
     assert set(FLAG.findall(file.read_text(encoding="utf-8"))) - known == set()
 
 

@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = ("bridge", "legacy", "modern")
-FRAGMENT = re.compile(r"[1-9][0-9]*\.(added|changed|fixed|removed)\.md")
+FRAGMENT = re.compile(r"[1-9][0-9]*\.(added|changed|fixed|removed)(\.[1-9])?\.md")
 # Folders that working on the project makes. Hidden folders are left out too, but for these.
 MADE = {"build", "dist", "htmlcov", "node_modules", "__pycache__"}
 HIDDEN_BUT_OURS = {".ci"}

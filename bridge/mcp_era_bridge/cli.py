@@ -10,6 +10,9 @@ from collections.abc import Sequence
 import click
 
 from mcp_era_bridge import __version__, options
+from mcp_era_bridge.click_options import parameter
+from mcp_era_bridge.doctor import doctor
+from mcp_era_bridge.probe import probe
 
 _ABOUT = """Join a Model Context Protocol host and a server of different eras.
 
@@ -25,21 +28,6 @@ initialize handshake; a host and a server of one era are connected as they are.
 _EPILOG = """Every option can be set in the environment too, for example MCP_BRIDGE_LOG_LEVEL=info;
 none of these variables is handed to the server. Behind `--` any word is the server's command;
 without it, the sub-commands above come first."""
-
-
-def _parameter(option: options.Option) -> click.Option:
-    return click.Option(
-        list(option.flags),
-        help=option.help,
-        metavar=option.metavar or None,
-        type=click.Choice(option.choices) if option.choices else None,
-        default=None if option.is_flag or option.repeatable else option.default or None,
-        show_default=bool(option.default),
-        is_flag=option.is_flag,
-        multiple=option.repeatable,
-        envvar=option.variable,
-        expose_value=False,
-    )
 
 
 class _Group(click.Group):
@@ -62,8 +50,8 @@ def group() -> click.Group:
         name="mcp-bridge",
         help=_ABOUT,
         epilog=_EPILOG,
-        params=[_parameter(option) for option in options.OPTIONS],
-        commands={"demo": demo},
+        params=[parameter(option) for option in options.OPTIONS],
+        commands={"demo": demo, "probe": probe, "doctor": doctor},
         context_settings={"help_option_names": ["-h", "--help"]},
         no_args_is_help=False,
     )

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 PREFIX = "MCP_BRIDGE_"
 """Where the variables begin that stand for options; none of them is handed to the child."""
 
-SUBCOMMANDS = ("demo",)
+SUBCOMMANDS = ("demo", "probe", "doctor")
 """Words that are not a server's command unless they come behind `--`."""
 
 EXAMPLE = "mcp-bridge -- python my_server.py"
@@ -251,7 +251,7 @@ def parse(argv: Sequence[str], environ: Mapping[str, str]) -> Invocation | None:
 
     None means that it is for click: help, the version or a sub-command. Raises UsageError.
     """
-    values = _from_environment(environ)
+    values = from_environment(environ)
     given: set[str] = set()
     words = list(argv)
     while words:
@@ -272,13 +272,19 @@ def parse(argv: Sequence[str], environ: Mapping[str, str]) -> Invocation | None:
         values.setdefault(option.name, []).append(value)
     if not words:
         raise UsageError(f"No server command. Example: {EXAMPLE}")
+    return checked(words, values)
+
+
+def checked(command: list[str], values: dict[str, list[str]]) -> Invocation:
+    """What the user asked for, if every value is one for its option. Raises UsageError."""
     for option in OPTIONS:
         for value in values.get(option.name, ()):
             _check(option, value)
-    return Invocation(words, values)
+    return Invocation(command, values)
 
 
-def _from_environment(environ: Mapping[str, str]) -> dict[str, list[str]]:
+def from_environment(environ: Mapping[str, str]) -> dict[str, list[str]]:
+    """The values of the options that are given as variables, by the option's name."""
     values: dict[str, list[str]] = {}
     for option in OPTIONS:
         value = environ.get(option.variable)

@@ -12,6 +12,7 @@ import msgspec
 import trio
 
 from mcp_era_bridge import __version__, options, verdicts
+from mcp_era_bridge.effects import Remembered
 from mcp_era_bridge.guard import Guard
 from mcp_era_bridge.joint import Joint
 from mcp_era_bridge.logs import Log
@@ -39,9 +40,9 @@ def _roots(uris: list[str]) -> msgspec.Raw | None:
 _ERAS = {"auto": None, "modern": Era.MODERN, "legacy": Era.LEGACY}
 
 
-def run(invocation: Invocation, command: Command, guard: Guard, first: Spawned | str) -> int:
-    """Runs the bridge for a child that has been started (or not, for the reason given)."""
-    settings = Settings(
+def settings_of(invocation: Invocation, command: Command) -> Settings:
+    """What the user has set, for the joint and the shell."""
+    return Settings(
         era=_ERAS[invocation.text(options.ERA)],
         server_name=os.path.basename(command.argv[0]) or "server",
         probe_timeout=invocation.seconds(options.PROBE_TIMEOUT),
@@ -59,6 +60,19 @@ def run(invocation: Invocation, command: Command, guard: Guard, first: Spawned |
         most_streams=invocation.whole(options.MAX_STREAMS),
         most_uris=invocation.whole(options.MAX_URIS),
     )
+
+
+def joint_of(settings: Settings, remembered: Remembered | None = None) -> Joint:
+    """A joint with ids and a key of its own."""
+    first_id = random.randint(LOWEST_FIRST_ID, HIGHEST_FIRST_ID)
+    # Whoever has the key could make tokens of his own; it does not outlive this run.
+    seal = Seal(os.urandom(32), os.urandom(6).hex())
+    return Joint(settings, first_id, BRIDGE_INFO, seal, remembered)
+
+
+def run(invocation: Invocation, command: Command, guard: Guard, first: Spawned | str) -> int:
+    """Runs the bridge for a child that has been started (or not, for the reason given)."""
+    settings = settings_of(invocation, command)
     sink = StderrSink()
     log = Log(
         sink,
@@ -66,10 +80,7 @@ def run(invocation: Invocation, command: Command, guard: Guard, first: Spawned |
         invocation.text(options.LOG_FORMAT) == "json",
     )
     cache = verdicts.Cache(None if invocation.flag(options.NO_CACHE) else command)
-    first_id = random.randint(LOWEST_FIRST_ID, HIGHEST_FIRST_ID)
-    # Whoever has the key could make tokens of his own; it does not outlive this run.
-    seal = Seal(os.urandom(32), os.urandom(6).hex())
-    joint = Joint(settings, first_id, BRIDGE_INFO, seal, cache.load())
+    joint = joint_of(settings, cache.load())
     blocking = os.get_blocking(1)
     os.set_blocking(1, False)
     shell = Shell(joint, settings, command, guard, log, cache)

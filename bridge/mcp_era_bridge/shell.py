@@ -22,6 +22,7 @@ from mcp_era_bridge.pipes import Inlet, Outlet, Traffic
 from mcp_era_bridge.redaction import Redactor
 from mcp_era_bridge.settings import Settings
 from mcp_era_bridge.spawn import Command, NotStarted, Spawned, spawn
+from mcp_era_bridge.tap import Tap
 
 _GRACE = 2.5
 """Seconds that a child has to end by itself once its stdin is closed."""
@@ -37,7 +38,11 @@ _FLUSH = 5.0
 
 
 class Shell:
-    """Runs one joint over real pipes."""
+    """Runs one joint over real pipes.
+
+    `host` are the descriptors that the host writes to and reads, by default our own stdin and
+    stdout. `tap` hears what passes between the bridge and the processes of the server.
+    """
 
     def __init__(
         self,
@@ -47,8 +52,12 @@ class Shell:
         guard: Guard,
         log: Log,
         cache: verdicts.Cache,
+        *,
+        host: tuple[int, int] | None = None,
+        tap: Tap | None = None,
     ) -> None:
         self._joint = joint
+        self._tap = tap
         self._command = command
         self._guard = guard
         self._log = log
@@ -58,15 +67,16 @@ class Shell:
         self._settings = settings
         self._redact = Redactor(command.env).redact
         self._cutter = LineCutter(settings.most_line)
+        host_in, host_out = host if host is not None else (0, _private_stdout())
         self._host_in = Inlet(
-            0,
+            host_in,
             self._handle_host,
             # Cancellations and the end of the host must be seen even if the child takes nothing.
             lambda: self._child.outlet if self._child is not None else None,
             high_water=HIGH_WATER,
             stall=_STALL,
         )
-        self.host_fd = _private_stdout()
+        self.host_fd = host_out
         """The descriptor that the host reads."""
         self._host_out = Outlet(self.host_fd, on_break=self._host_is_gone)
         self._child: Child | None = None
@@ -80,6 +90,8 @@ class Shell:
         self._timer = trio.CancelScope()
         self._finishing = trio.Event()
         self._exit_code = 0
+        self.signal: int | None = None
+        """The signal that told us to end."""
         self._calm = trio.CancelScope()
         """The end in good order; a signal cuts it short."""
 
@@ -145,7 +157,7 @@ class Shell:
 
     async def _live(self, process: "_Process", spawned: Spawned) -> None:
         number = process.number
-        report = _Report(self._joint, self._apply, number)
+        report = _Report(self._joint, self._apply, number, self._tap)
         process.child = child = Child(
             number,
             spawned,
@@ -157,6 +169,8 @@ class Shell:
         )
         self._find_child()
         self._watch_groups()
+        if self._tap is not None:
+            self._tap.started(number, trio.current_time())
         self._joint.child_started(number, trio.current_time())
         self._apply()
         async with trio.open_nursery() as nursery:
@@ -166,6 +180,8 @@ class Shell:
         process.child = None
         self._find_child()
         self._watch_groups()
+        if self._tap is not None:
+            self._tap.ended(number, ending, trio.current_time())
         self._joint.child_ended(number, ending, trio.current_time())
         self._apply()
 
@@ -212,6 +228,7 @@ class Shell:
         ]
         with trio.open_signal_receiver(*numbers) as signals:
             async for number in signals:
+                self.signal = number
                 self._joint.finish(128 + number)
                 self._apply()
                 self._exit_code = 128 + number
@@ -228,6 +245,8 @@ class Shell:
             self._find_child()
         child = self._child
         if out.to_child and child is not None:
+            if self._tap is not None:
+                self._tap.told(self._number, out.to_child, trio.current_time())
             child.outlet.write(out.to_child)
             out.to_child.clear()
         if out.to_others:
@@ -240,6 +259,8 @@ class Shell:
         for number, pieces in out.to_others.items():
             process = self._processes.get(number)
             if pieces and process is not None and process.child is not None:
+                if self._tap is not None:
+                    self._tap.told(number, pieces, trio.current_time())
                 process.child.outlet.write(pieces)
                 pieces.clear()
 
@@ -316,16 +337,23 @@ class _Process:
 class _Report:
     """Tells the joint what a process says, and has the effects carried out."""
 
-    def __init__(self, joint: Joint, apply: Callable[[], None], number: int) -> None:
+    def __init__(
+        self, joint: Joint, apply: Callable[[], None], number: int, tap: Tap | None
+    ) -> None:
         self._joint = joint
         self._apply = apply
         self._number = number
+        self._tap = tap
 
     def lines(self, lines: list[bytes], ascii: bool) -> None:
+        if self._tap is not None:
+            self._tap.said(self._number, lines, trio.current_time())
         self._joint.from_child(self._number, lines, ascii, trio.current_time())
         self._apply()
 
     def last_line(self, line: bytes) -> None:
+        if self._tap is not None:
+            self._tap.said(self._number, [line], trio.current_time())
         self._joint.last_from_child(self._number, line, trio.current_time())
         self._apply()
 

@@ -36,7 +36,7 @@ def start() -> int:
             os.chdir(cwd)
         except OSError as error:
             return _usage_error(f"{cwd!r}: {error.strerror}")
-    command = Command(invocation.command, invocation.child_environment(_environment()))
+    command = Command(invocation.command, invocation.child_environment(environment()))
     guard = Guard()
     first: Spawned | str
     try:
@@ -66,7 +66,7 @@ def _occupy_standard_descriptors() -> None:
             return
 
 
-def _environment() -> dict[str, str]:
+def environment() -> dict[str, str]:
     """The environment as the host gave it: Python itself sets LC_CTYPE where there is no locale."""
     environ = dict(os.environ)
     try:

@@ -95,6 +95,33 @@ class StderrSink:
         self._stuck = True
 
 
+class Tail:
+    """The last lines of a stream: at most `most_lines` and `most_bytes` of them together."""
+
+    def __init__(self, most_lines: int, most_bytes: int) -> None:
+        self._most_lines = most_lines
+        self._most_bytes = most_bytes
+        self._lines: deque[bytes] = deque(maxlen=most_lines + 1)
+
+    def keep(self, chunk: bytes) -> None:
+        """Takes what was written next."""
+        last = self._lines.pop() if self._lines else b""
+        for line in (last + chunk[-65536:]).split(b"\n"):
+            self._lines.append(line[-_KEPT_OF_LINE:])
+
+    def lines(self, redact: Callable[[str], str]) -> list[str]:
+        """The lines, without control characters, as `redact` leaves them."""
+        lines: list[str] = []
+        room = self._most_bytes
+        for line in reversed(self._lines):
+            text = redact(without_controls(line.decode("utf-8", "replace")).strip())
+            if not text or room <= 0 or len(lines) == self._most_lines:
+                continue
+            lines.insert(0, text[-room:])
+            room -= len(text)
+        return lines
+
+
 class ChildStderr:
     """Passes one process's stderr through and keeps its end for error messages, where `redact` has
     taken secrets out of it."""
@@ -103,7 +130,7 @@ class ChildStderr:
         self._fd = fd
         self._sink = sink
         self._redact = redact
-        self._tail: deque[bytes] = deque(maxlen=_LAST_LINES + 1)
+        self._tail = Tail(_LAST_LINES, _LAST_BYTES)
 
     async def relay(self) -> None:
         """Runs until the process has closed its stderr."""
@@ -112,7 +139,7 @@ class ChildStderr:
             chunk = os.read(self._fd, 65536)
             if not chunk:
                 return
-            self._keep(chunk)
+            self._tail.keep(chunk)
             await self._sink.write_patiently(chunk)
 
     async def drain(self) -> None:
@@ -127,25 +154,17 @@ class ChildStderr:
             if not chunk:
                 return
             left -= len(chunk)
-            self._keep(chunk)
+            self._tail.keep(chunk)
             await self._sink.write_patiently(chunk)
-
-    def _keep(self, chunk: bytes) -> None:
-        last = self._tail.pop() if self._tail else b""
-        for line in (last + chunk[-65536:]).split(b"\n"):
-            self._tail.append(line[-_KEPT_OF_LINE:])
 
     def last_lines(self) -> list[str]:
         """The last lines, at most 5 and 1 KiB together, without control characters."""
-        lines: list[str] = []
-        room = _LAST_BYTES
-        for line in reversed(self._tail):
-            text = self._redact(_CONTROL.sub("", line.decode("utf-8", "replace")).strip())
-            if not text or room <= 0 or len(lines) == _LAST_LINES:
-                continue
-            lines.insert(0, text[-room:])
-            room -= len(text)
-        return lines
+        return self._tail.lines(self._redact)
 
 
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x1f\x7f-\x9f]")
+
+
+def without_controls(text: str) -> str:
+    """The text without what a terminal would obey."""
+    return _CONTROL.sub("", text)

@@ -46,7 +46,7 @@ class Cache:
 
     def load(self) -> Remembered | None:
         """What is remembered of the server, if it can be trusted."""
-        path = self._path()
+        path = self.path
         if path is None:
             return None
         try:
@@ -60,7 +60,7 @@ class Cache:
 
     def store(self, remembered: Remembered | None) -> None:
         """Remembers, or forgets if there is nothing to remember. Best effort."""
-        path = self._path()
+        path = self.path
         if path is None:
             return
         with contextlib.suppress(OSError):
@@ -79,18 +79,45 @@ class Cache:
                 os.unlink(draft)
                 raise
 
-    def _path(self) -> str | None:
-        if self._command is None:
+    @property
+    def path(self) -> str | None:
+        """The server's file, whether it is there or not."""
+        folder = default_folder() if self._folder is None else os.path.join(self._folder, "eras")
+        if self._command is None or folder is None or not os.path.isabs(folder):
             return None
-        folder = self._folder
-        if folder is None:
-            try:
-                folder = platformdirs.user_cache_dir("mcp-bridge", appauthor=False)
-            except RuntimeError:
-                return None  # a user without a home remembers nothing
-        if not os.path.isabs(folder):
-            return None
-        return os.path.join(folder, "eras", key_of(self._command) + ".json")
+        return os.path.join(folder, key_of(self._command) + ".json")
+
+
+def default_folder() -> str | None:
+    """Where the files lie, if there is such a place."""
+    try:
+        folder = platformdirs.user_cache_dir("mcp-bridge", appauthor=False)
+    except RuntimeError:
+        return None  # a user without a home remembers nothing
+    return os.path.join(folder, "eras") if os.path.isabs(folder) else None
+
+
+def unused(folder: str) -> tuple[list[str], list[str]]:
+    """The files of a folder that are not heeded: those that are too old, and those that cannot be
+    trusted or read."""
+    old: list[str] = []
+    untrusted: list[str] = []
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:
+        return [], []
+    for name in names:
+        path = os.path.join(folder, name)
+        try:
+            text = _read_trusted(path)
+            entry = _read_entry(text) if text is not None else None
+        except (OSError, *UNREADABLE):
+            entry = None
+        if entry is None:
+            untrusted.append(path)
+        elif not 0 <= time.time() - entry.date < _KEPT_FOR:
+            old.append(path)
+    return old, untrusted
 
 
 def key_of(command: Command) -> str:
