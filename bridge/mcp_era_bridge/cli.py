@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import click
 
 from mcp_era_bridge import __version__, options
+from mcp_era_bridge.config_command import config
 
 _ABOUT = """Join a Model Context Protocol host and a server of different eras.
 
@@ -63,7 +64,7 @@ def group() -> click.Group:
         help=_ABOUT,
         epilog=_EPILOG,
         params=[_parameter(option) for option in options.OPTIONS],
-        commands={"demo": demo},
+        commands={"demo": demo, "config": config},
         context_settings={"help_option_names": ["-h", "--help"]},
         no_args_is_help=False,
     )
