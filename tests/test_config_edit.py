@@ -11,6 +11,7 @@ from config_texts import SAMPLES, Sample, plain
 from mcp_era_bridge import config_edit, config_json, config_toml, config_yaml
 from mcp_era_bridge.config_edit import Refused
 from mcp_era_bridge.config_servers import PLAIN, WRAPPED, Server, Where, read, servers
+from mcp_era_bridge.config_text import Argv, Comparison
 
 BRIDGE = ["/opt/my bridge/mcp-bridge", "--log-level=info", "--"]
 JSON = Where(("mcpServers",))
@@ -106,6 +107,10 @@ SHOWN = {
     "empty args": (
         '{"mcpServers": {"a": {"command": "x", "args": []}}}',
         '{"mcpServers": {"a": {"command": "mcp-bridge", "args": ["--", "x"]}}}',
+    ),
+    "empty args with a space": (
+        '{"mcpServers": {"a": {"command": "x", "args": [ ]}}}',
+        '{"mcpServers": {"a": {"command": "mcp-bridge", "args": ["--", "x" ]}}}',
     ),
     "args on one line": (
         '{"mcpServers": {"a": {"args": ["y"], "command": "x", "env": {}}}}',
@@ -227,6 +232,35 @@ def test_a_list_in_lines_may_become_empty(args: str, after: str | None) -> None:
         "mcpServers": [{"name": "a", "command": "x", "args": []}]
     }
     assert after is None or new.endswith(after)
+
+
+# Proven ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("new", "same"),
+    [
+        ('{"a": {"command": "b", "args": ["--", "x"], "env": {}}, "c": [1, {"d": null}]}', True),
+        ('{"a": {"env": {}, "args": ["--", "x"], "command": "b"}, "c": [1, {"d": null}]}', True),
+        ('{"a": {"command": "q", "args": ["--", "x"], "env": {}}, "c": [1, {"d": null}]}', False),
+        ('{"a": {"command": "b", "args": ["x"], "env": {}}, "c": [1, {"d": null}]}', False),
+        ('{"a": {"command": "b", "env": {}}, "c": [1, {"d": null}]}', False),
+        ('{"a": {"args": ["--", "x"], "env": {}}, "c": [1, {"d": null}]}', False),
+        ('{"a": {"command": "b", "args": ["--", "x"]}, "c": [1, {"d": null}]}', False),
+        ('{"a": {"command": "b", "args": ["--", "x"], "env": []}, "c": [1, {"d": null}]}', False),
+        ('{"a": {"command": "b", "args": ["--", "x"], "env": {}}, "c": [2, {"d": null}]}', False),
+        ('{"a": {"command": "b", "args": ["--", "x"], "env": {}}, "c": [1, {"d": false}]}', False),
+        ('{"a": {"command": "b", "args": ["--", "x"], "env": {}}, "c": [1]}', False),
+        ('{"a": {"command": "b", "args": ["--", "x"], "env": {}}, "e": [1, {"d": null}]}', False),
+        ('{"c": [1, {"d": null}]}', False),
+    ],
+)
+def test_two_texts_say_the_same_but_for_what_was_meant_to_change(new: str, same: bool) -> None:
+    old = config_json.parse('{"a": {"command": "x", "env": {}}, "c": [1, {"d": null}]}')
+    server = old.at("a")
+    assert server is not None
+    comparison = Comparison({id(server): Argv("command", "b", ["--", "x"])})
+    assert comparison.same(old, config_json.parse(new)) == same
 
 
 # Refused ----------------------------------------------------------------------------------------

@@ -209,7 +209,7 @@ class _Change:
         marked = (
             text[node.start : items[0].start] == "[ " and text[items[-1].end : node.end] == " ]"
         )
-        if not marked or node.start < command.node.end:
+        if not marked:
             return None
         key = args.start - len(args.path)
         if self._in_lines:
