@@ -11,6 +11,7 @@ import click
 
 from mcp_era_bridge import __version__, options
 from mcp_era_bridge.click_options import parameter
+from mcp_era_bridge.config_command import config
 from mcp_era_bridge.doctor import doctor
 from mcp_era_bridge.probe import probe
 
@@ -51,7 +52,7 @@ def group() -> click.Group:
         help=_ABOUT,
         epilog=_EPILOG,
         params=[parameter(option) for option in options.OPTIONS],
-        commands={"demo": demo, "probe": probe, "doctor": doctor},
+        commands={"demo": demo, "probe": probe, "doctor": doctor, "config": config},
         context_settings={"help_option_names": ["-h", "--help"]},
         no_args_is_help=False,
     )

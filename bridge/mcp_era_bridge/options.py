@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 PREFIX = "MCP_BRIDGE_"
 """Where the variables begin that stand for options; none of them is handed to the child."""
 
-SUBCOMMANDS = ("demo", "probe", "doctor")
+SUBCOMMANDS = ("demo", "probe", "doctor", "config")
 """Words that are not a server's command unless they come behind `--`."""
 
 EXAMPLE = "mcp-bridge -- python my_server.py"
