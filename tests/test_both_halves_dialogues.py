@@ -70,8 +70,7 @@ class BothHalves(HandshakenDialogues):
             return None
         # With a session, the process has to be known before it takes anything.
         if self.session == "none":
-            asked = [process.owes[id]["method"] for id in process.asked_first]
-            return process if "initialize" not in asked else None
+            return process if not process.asked_first else None
         return self.modern
 
     # The host ------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
 
 from mcp_era_bridge import cli, options
@@ -19,6 +20,16 @@ FLAG = re.compile(r"(?<![\w-])(?:--[a-z][a-z-]*|-[A-Z])(?![\w-])")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 NOT_OURS = {"--help", "--version", "--from", "--spec"}
 """Flags that click makes, and those of programs that install the command."""
+
+
+def flags_of(command: click.Command) -> set[str]:
+    """The flags of the sub-commands below a command."""
+    flags: set[str] = set()
+    for below in command.commands.values() if isinstance(command, click.Group) else ():
+        flags |= flags_of(below).union(
+            *(p.opts for p in below.params if p.param_type_name == "option")
+        )
+    return flags
 
 
 def name_of(file: Path) -> str:
@@ -72,8 +83,7 @@ def test_every_fault_is_shown_by_a_test() -> None:
 @pytest.mark.parametrize("file", WITH_OPTIONS, ids=name_of)
 def test_every_option_that_is_named_exists(file: Path) -> None:
     known = {flag for option in options.OPTIONS for flag in option.flags} | NOT_OURS
-    for command in cli.group().commands.values():
-        known.update(flag for parameter in command.params for flag in parameter.opts)
+    known |= flags_of(cli.group())
     assert set(FLAG.findall(file.read_text(encoding="utf-8"))) - known == set()
 
 

@@ -220,3 +220,15 @@ def test_so_it_does_when_the_host_has_waited_to_its_end() -> None:
         "eof",
         f'after 20\nhost < {{"id":5,{late}}}\nhost < {{"id":3,{late}}}\nfinish 0',
     )
+
+
+def test_a_late_refusal_of_initialize_is_not_for_the_modern_half_either() -> None:
+    play(
+        f"host > {INITIALIZE}\nchild < {INITIALIZE}",
+        'after 5\nchild < {"id":$PROBE,"method":"server/discover","params":{$META}}',
+        f'child > {{"id":$PROBE,"result":{MODERN_RESULT}}}',
+        "after 5" + WELCOME,
+        'host > {"id":9,"method":"x/y","params":{$META}}\n'
+        'child < {"id":9,"method":"x/y","params":{$META}}',
+        'child > {"id":"i","error":{"code":-32601,"message":"?"}}',
+    )

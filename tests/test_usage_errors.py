@@ -289,6 +289,13 @@ def test_a_value_that_a_sub_command_is_given_is_checked_in_the_same_words() -> N
     assert text == "--probe-timeout: '5s' is no number of seconds above 0; write 5"
 
 
+@pytest.mark.parametrize(("word", "what"), [("lst", "'list'"), ("wrpa", "'wrap'"), ("xyz", "wrap")])
+def test_a_name_below_a_sub_command_that_is_misspelt_is_recognized(word: str, what: str) -> None:
+    text = error_of("config", word)
+    assert text.startswith(f"No such command '{word}'")
+    assert what in text
+
+
 @pytest.mark.parametrize("name", options.SUBCOMMANDS)
 def test_a_program_that_is_called_like_a_sub_command_is_told_how_it_is_run(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

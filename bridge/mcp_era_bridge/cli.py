@@ -14,12 +14,14 @@ import click
 from mcp_era_bridge import __version__, options
 from mcp_era_bridge.click_options import parameter
 from mcp_era_bridge.completion import completion, register
+from mcp_era_bridge.config_command import config
 from mcp_era_bridge.doctor import doctor
 from mcp_era_bridge.probe import probe
 
 JOBS = (
     ("mcp-bridge -- python my_server.py", "run a server through the bridge"),
     ("mcp-bridge -- npx -y some-server", "the same for a package"),
+    ("mcp-bridge config wrap --all", "put it in front of every server"),
     ("mcp-bridge probe -- uvx some-server", "what will my host see of it?"),
     ("mcp-bridge doctor -- uvx some-server", "it does not work: why?"),
     ("mcp-bridge --log-level info -- ./server", "say on stderr who speaks what"),
@@ -64,6 +66,13 @@ def _hint(error: click.UsageError, name: str | None) -> str:
         return f"Put the server's command behind `--`: mcp-bridge {name} -- python my_server.py"
     if isinstance(error, getattr(click.exceptions, "NoArgsIsHelpError", ())):
         return ""  # help in disguise, in newer versions of click
+    group_of = error.ctx.command if error.ctx is not None else None
+    text = error.format_message()
+    if isinstance(group_of, click.Group) and text.startswith("No such command "):
+        from mcp_era_bridge.usage_hints import for_unknown_name
+
+        # Newer versions of click propose a close match themselves.
+        return "" if "Did you mean" in text else for_unknown_name(text, group_of.commands)
     program = shutil.which(name) if name is not None else None
     if program is not None:
         return f"If {program} is the server's program, write: mcp-bridge -- {name} ..."
@@ -92,7 +101,13 @@ def group() -> click.Group:
         help=_ABOUT,
         epilog=_EPILOG,
         params=[parameter(option) for option in options.OPTIONS],
-        commands={"demo": demo, "probe": probe, "doctor": doctor, "completion": completion},
+        commands={
+            "demo": demo,
+            "probe": probe,
+            "doctor": doctor,
+            "config": config,
+            "completion": completion,
+        },
         context_settings={"help_option_names": ["-h", "--help"]},
         no_args_is_help=False,
     )

@@ -115,8 +115,10 @@ class ModernChild:
         """A response to nothing that is open here: the host's other half may wait for it, or the
         joint."""
         id = message.id
-        disowns = self.initialize_id is not None and id == self.initialize_id
-        if self.relayed is None or (disowns and not message.is_failure):
+        opens = self.initialize_id is not None and id == self.initialize_id
+        if opens and message.is_failure:
+            return ()  # late, and nothing new: the host has its answer
+        if self.relayed is None or opens:
             return (message,)
         if self._own.was_given(id) and not self._own.is_open(id):
             return ()  # late

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 PREFIX = "MCP_BRIDGE_"
 """Where the variables begin that stand for options; none of them is handed to the child."""
 
-SUBCOMMANDS = ("demo", "probe", "doctor", "completion")
+SUBCOMMANDS = ("demo", "probe", "doctor", "config", "completion")
 """Words that are not a server's command unless they come behind `--`."""
 
 COMPLETE = "_MCP_BRIDGE_COMPLETE"

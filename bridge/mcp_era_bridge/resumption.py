@@ -1,10 +1,10 @@
 """A legacy session that outlives its child: another process is told of it, and it goes on.
 
-Lives here: the life of the relayed session of a legacy pair, the handshake with the next process,
-what the host says meanwhile. Does not: what is kept of the session (legacy/, host_session.py), the
-lines while there is a child (relayed.py), the first handshake, which is the host's own
-(opening.py). Spec 2025-11-25, basic/lifecycle; 2026-07-28, basic/transports/stdio (Unexpected
-Termination).
+Lives here: the life of the relayed session of a legacy pair, the handshake with the next process.
+Does not: what the host says meanwhile (meanwhile.py), what is kept of the session (legacy/,
+host_session.py), the lines while there is a child (relayed.py), the first handshake, which is the
+host's own (opening.py). Spec 2025-11-25, basic/lifecycle; 2026-07-28, basic/transports/stdio
+(Unexpected Termination).
 """
 
 import enum
@@ -16,13 +16,12 @@ from msgspec import UNSET, Raw
 from mcp_era_bridge import refusals
 from mcp_era_bridge.child_life import ChildLife, Presence
 from mcp_era_bridge.child_lines import read_child_line
-from mcp_era_bridge.child_requests import AnyId, cancelled_id
 from mcp_era_bridge.effects import EndChild, Outbox
+from mcp_era_bridge.meanwhile import Meanwhile
 from mcp_era_bridge.own_requests import OwnRequests
-from mcp_era_bridge.relayed import Head, Relayed, items_of, read_head
+from mcp_era_bridge.relayed import Relayed
 from mcp_era_bridge.settings import Settings
 from mcp_era_bridge.waiting import Waiting
-from mcp_era_bridge.waiting_lines import WaitingLines
 from mcp_era_legacy.handshake import Refused, read_initialize_answer, read_initialize_request
 from mcp_era_legacy.host_session import HostSession
 from mcp_era_legacy.initialize_result import initialize_result
@@ -30,10 +29,9 @@ from mcp_era_modern.discover import Modern, probe_params, read_probe_answer
 from mcp_era_modern.peer import no_common_version
 from mcp_era_modern.request_meta import RequestMeta
 from mcp_era_wire import methods
-from mcp_era_wire.dirty import Batch, Blank, Broken, LongLine, Noise, message_part
+from mcp_era_wire.dirty import Batch, Blank, Broken, Noise, message_part
 from mcp_era_wire.envelope import (
     ABSENT,
-    UNREADABLE,
     Message,
     notification_line,
     request_line,
@@ -92,7 +90,7 @@ class Resumption:
         self._state = _State.UNUSED
         self._session = HostSession()
         self._relayed: Relayed | None = None
-        self._waiting = WaitingLines()
+        self._meanwhile = Meanwhile(out, settings.most_open)
         self._held: list[bytes] = []
         """What the process has said before it has answered `initialize`."""
         self._heard = False
@@ -171,7 +169,7 @@ class Resumption:
         self._state = _State.UNUSED
         self._due = None
         self._held.clear()
-        return self._waiting.empty()
+        return self._meanwhile.empty()
 
     @property
     def relayed(self) -> Relayed | None:
@@ -186,7 +184,7 @@ class Resumption:
     @property
     def work(self) -> int:
         """How many requests of the host wait."""
-        return len(self._waiting)
+        return len(self._meanwhile)
 
     @property
     def deadline(self) -> float | None:
@@ -197,68 +195,16 @@ class Resumption:
 
     def from_host(self, line: bytes, now: float) -> None:
         """Handles a line of the host while there is no child with the session."""
-        items = items_of(line) if self._session.has_batches else None
-        kept = self._kept(line, now) if items is None else None
-        if items is not None:
-            self._batch_of_host(line, items, now)
-        elif kept is not None:
-            self._keep(self._waiting.add(line, _request_id(kept)))
-        if self._waiting:
+        assert self._relayed is not None
+        hopeless = self._state is _State.ABSENT and self._life.is_hopeless(now)
+        self._meanwhile.from_host(
+            line,
+            self._relayed,
+            self._refusal if hopeless else None,
+            has_batches=self._session.has_batches,
+        )
+        if self._meanwhile:
             self._want(now)
-
-    def _batch_of_host(self, line: bytes, items: list[bytes], now: float) -> None:
-        texts: list[bytes] = []
-        ids: list[AnyId] = []
-        requests = 0
-        for item in items:
-            head = self._kept(item, now, more=requests)
-            if head is not None:
-                id = _request_id(head)
-                requests += id is not UNSET
-                texts.append(item)
-                ids.append(id)
-        if texts:
-            whole = line if len(texts) == len(items) else b"[%b]" % b",".join(texts)
-            self._keep(self._waiting.add_batch(whole, texts, ids))
-
-    def _keep(self, nothing_lost: bool) -> None:
-        if not nothing_lost:
-            self._out.note(Severity.WARNING, "notification of the host lost")
-
-    def _kept(self, text: bytes, now: float, more: int = 0) -> Head | None:
-        """What was read of a message that has to wait; None if there is nothing to it any more.
-        `more` requests are about to wait already."""
-        relayed = self._relayed
-        assert relayed is not None
-        if isinstance(text, LongLine):
-            relayed.from_host(text)
-            return None
-        try:
-            head = read_head(text)
-        except UNREADABLE:
-            return Head()  # for the child to judge
-        if head.method is UNSET:
-            # An answer of the host can only be to a child that is gone.
-            relayed.answer_to_dead(head.id)
-            return None
-        if head.id is UNSET:
-            if head.method == methods.CANCELLED:
-                self._waiting.remove(cancelled_id(text))
-                return None
-            # Progress can only be that of a request of the child, all of which are over.
-            return head if head.method != methods.PROGRESS else None
-        refusal = self._refused_at_once(now, more)
-        if refusal is not None:
-            relayed.refuse(head.id, refusal)
-            return None
-        return head
-
-    def _refused_at_once(self, now: float, more: int) -> Refusal | None:
-        if self._state is _State.ABSENT and self._life.is_hopeless(now):
-            return self._refusal
-        if len(self._waiting) + more >= self._settings.most_open:
-            return refusals.too_many_requests(self._settings.most_open)
-        return None
 
     def _want(self, now: float) -> None:
         """The host waits for a child."""
@@ -272,8 +218,7 @@ class Resumption:
     def fail(self, refusal: Refusal) -> None:
         """Everything that waits fails."""
         if self._relayed is not None:
-            for id in self._waiting.take_requests():
-                self._relayed.refuse(id, refusal)
+            self._meanwhile.fail(self._relayed, refusal)
 
     # The process ---------------------------------------------------------------------------------
 
@@ -484,7 +429,7 @@ class Resumption:
         held, self._held = self._held, []
         for line in held:
             relayed.from_child(line)
-        for line in self._waiting.empty():
+        for line in self._meanwhile.empty():
             relayed.from_host(line)
 
     def took(self, message: Message) -> bool:
@@ -500,8 +445,3 @@ class Resumption:
             if uri is not None:
                 self._session.unsubscribe(uri)
         return True
-
-
-def _request_id(head: Head) -> AnyId:
-    """The id of a request; UNSET for anything else."""
-    return head.id if head.method is not UNSET else UNSET

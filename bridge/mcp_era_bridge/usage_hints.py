@@ -67,6 +67,12 @@ def for_unknown_option(word: str) -> str:
     )
 
 
+def for_unknown_name(text: str, known: Iterable[str]) -> str:
+    """What to try instead of a sub-command that there is not; `text` has it in quotes."""
+    meant = closest(text.split("'")[1], known)
+    return f"Did you mean {meant!r}?" if meant is not None else f"There are: {', '.join(known)}."
+
+
 def for_missing_value(option: Option) -> str:
     """What an option without a value is to be given."""
     return f"; for example: {option.flags[-1]} {_example(option)}"

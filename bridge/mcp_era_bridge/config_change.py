@@ -1,0 +1,170 @@
+"""Plans which servers of which files are wrapped or unwrapped, and carries the plan out.
+
+Lives here: which servers are meant, what is left alone and why, the diff. Does not: the edit of a
+text (config_edit.py), what is printed (config_command.py).
+"""
+
+import difflib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from mcp_era_bridge import config_edit, config_files
+from mcp_era_bridge.config_bridge import NAME
+from mcp_era_bridge.config_edit import Refused
+from mcp_era_bridge.config_find import ConfigFile
+from mcp_era_bridge.config_servers import DISABLED, PLAIN, URL, WRAPPED, Server
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The servers that a person means: those with these names, or all of them."""
+
+    names: tuple[str, ...]
+    all: bool = False
+
+    def __contains__(self, server: Server) -> bool:
+        return self.all or server.name in self.names
+
+    def named(self, server: Server) -> bool:
+        """Whether the person has named this server."""
+        return server.name in self.names
+
+
+@dataclass
+class Change:
+    """What is to be done with one file."""
+
+    file: ConfigFile
+    servers: list[Server]
+    text: str
+
+    def diff(self) -> str:
+        """The change, as a person reads it."""
+        assert self.file.content is not None
+        old, new = self.file.content.text, self.text
+        name = str(self.file.path)
+        lines = difflib.unified_diff(_lines(old), _lines(new), name, name, "now", "then", n=2)
+        return "\n".join(line.rstrip("\n") for line in lines)
+
+    def write(self) -> Path:
+        """Replaces the file and returns the backup. Raises config_files.FileProblem."""
+        assert self.file.content is not None
+        return config_files.replace(self.file.content, self.text)
+
+
+@dataclass
+class Plan:
+    """The changes, why some servers are left alone, and what stands against the whole plan."""
+
+    changes: list[Change]
+    notes: list[str]
+    errors: list[str]
+
+
+def plan_wrap(
+    files: Iterable[ConfigFile],
+    wanted: Wanted,
+    command: Sequence[str],
+    options: Sequence[str],
+    elsewhere: Sequence[str] = (NAME,),
+) -> Plan:
+    """What puts `command` with `options` in front of the servers.
+
+    `elsewhere` is the command where servers run on another machine, as in a container: the path of
+    this bridge means nothing there.
+    """
+
+    def change(file: ConfigFile, chosen: list[Server]) -> str:
+        words = [*(elsewhere if file.place.elsewhere else command), *options, "--"]
+        assert file.content is not None and file.top is not None
+        return config_edit.wrap(file.content.text, file.format, file.top, chosen, words)
+
+    return _plan(files, wanted, PLAIN, change)
+
+
+def plan_unwrap(files: Iterable[ConfigFile], wanted: Wanted) -> Plan:
+    """What takes the servers from behind the bridge."""
+
+    def change(file: ConfigFile, chosen: list[Server]) -> str:
+        assert file.content is not None and file.top is not None
+        return config_edit.unwrap(file.content.text, file.format, file.top, chosen)
+
+    return _plan(files, wanted, WRAPPED, change)
+
+
+def _plan(
+    files: Iterable[ConfigFile],
+    wanted: Wanted,
+    state: str,
+    change: Callable[[ConfigFile, list[Server]], str],
+) -> Plan:
+    plan = Plan([], [], [])
+    met: set[str] = set()
+    seen: set[Path] = set()
+    for file in files:
+        if file.content is not None and file.content.path in seen:
+            continue  # hosts may share one file by a link
+        if file.content is not None:
+            seen.add(file.content.path)
+        if file.problem:
+            plan.errors.append(f"{file.path}: {file.problem}")
+            continue
+        chosen: list[Server] = []
+        for server in file.servers:
+            if server not in wanted:
+                continue
+            met.add(server.name)
+            why = _left_alone(server, state, wanted.named(server))
+            if why is None:
+                chosen.append(server)
+            else:
+                plan.notes.append(f"{file.path}: {server.name} {why}")
+        _add(plan, file, chosen, wanted, change)
+    plan.errors += [
+        f"no server is called {name!r}. See which there are with `{NAME} config list`."
+        for name in wanted.names
+        if name not in met
+    ]
+    return plan
+
+
+def _add(
+    plan: Plan,
+    file: ConfigFile,
+    chosen: list[Server],
+    wanted: Wanted,
+    change: Callable[[ConfigFile, list[Server]], str],
+) -> None:
+    """Adds the change of one file; a server that cannot be changed stops only what names it."""
+    possible: list[Server] = []
+    for server in chosen:
+        try:
+            change(file, [server])
+        except Refused as error:
+            problem = f"{file.path}: {error}"
+            (plan.errors if wanted.named(server) else plan.notes).append(problem)
+        else:
+            possible.append(server)
+    if possible:
+        plan.changes.append(Change(file, possible, change(file, possible)))
+
+
+def _left_alone(server: Server, state: str, named: bool) -> str | None:
+    """Why nothing is done with a server; None if something is."""
+    if server.state == state or (state == PLAIN and server.state == DISABLED and named):
+        return None
+    if server.state == WRAPPED:
+        return "is behind the bridge already"
+    if state == WRAPPED:
+        return "is not behind the bridge"
+    if server.state == DISABLED:
+        return "is disabled: name it if it is meant too"
+    if server.state == URL:
+        return "has a URL: there is no command to put the bridge in front of"
+    return "has no command of its own"
+
+
+def _lines(text: str) -> list[str]:
+    """Lines that show their difference even if it is a carriage return."""
+    return [line.replace("\r", "") for line in text.split("\n")]

@@ -1,0 +1,298 @@
+"""The sub-command `config`: `list`, `check`, `wrap`, `unwrap`.
+
+Lives here: its options, what it prints, its exit codes. Does not: any work (config_find.py,
+config_change.py, config_report.py), which is imported when one of them runs.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from mcp_era_bridge.config_change import Plan
+    from mcp_era_bridge.config_find import ConfigFile
+
+HOSTS = (
+    *("claude-desktop", "claude-code", "vscode", "cursor", "windsurf", "zed"),
+    *("codex", "gemini", "cline", "continue", "lm-studio", "goose"),
+)
+SCOPES = ("user", "project", "local")
+
+_Function = TypeVar("_Function", bound=Callable[..., None])
+
+
+def _with(*options: Callable[[_Function], _Function]) -> Callable[[_Function], _Function]:
+    def decorate(function: _Function) -> _Function:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return decorate
+
+
+_WHICH = _with(
+    click.option(
+        "--host",
+        "hosts",
+        multiple=True,
+        metavar="HOST",
+        type=click.Choice(HOSTS),
+        help=f"Only this host's files; may be repeated. One of {', '.join(HOSTS)}.",
+    ),
+    click.option(
+        "--scope",
+        "scopes",
+        multiple=True,
+        type=click.Choice(SCOPES),
+        help="Only the user's files, only the project's, or only what a user's file of Claude Code"
+        " has for a project (local); may be repeated.",
+    ),
+    click.option(
+        "--project",
+        metavar="DIR",
+        type=click.Path(exists=True, file_okay=False),
+        help="The project whose files are looked at. By default the working directory; the user's"
+        " file is then read for all projects.",
+    ),
+    click.option(
+        "--file",
+        metavar="PATH",
+        type=click.Path(),
+        help="Only this file, which may be at any place; --host says whose it is.",
+    ),
+)
+_CHANGING = _with(
+    click.argument("servers", nargs=-1),
+    click.option("--all", "everything", is_flag=True, help="All servers, but for disabled ones."),
+    _WHICH,
+    click.option("--dry-run", is_flag=True, help="Only show what would change."),
+    click.option("-y", "--yes", is_flag=True, help="Do not ask."),
+)
+
+_LIST_HELP = """Show the servers in the files of all hosts, and which are behind the bridge.
+
+\b
+  mcp-bridge config list
+  mcp-bridge config list --host claude-code --json
+
+States: wrapped (behind the bridge), plain (not), url (nothing to wrap), disabled, other (built into
+the host), not readable. Without a terminal each line is host, scope, state, server, command and
+file, with a tab between them."""
+
+_CHECK_HELP = """Say what is wrong with the files and with the servers behind the bridge.
+
+\b
+  mcp-bridge config check
+  mcp-bridge config check --file ~/.cursor/mcp.json
+
+Exit code: 0 if all is well, 1 if something is wrong."""
+
+_WRAP_HELP = """Put the bridge in front of servers.
+
+\b
+  mcp-bridge config wrap --all
+  mcp-bridge config wrap time git --host claude-desktop
+  mcp-bridge config wrap --all --scope user --dry-run
+  mcp-bridge config wrap time --bridge-option=--log-level=info
+
+Shows the change and asks before it is made. Only command and args of these servers change;
+comments, order and spacing stay. The file as it was is kept beside it (.before-mcp-bridge). Restart
+the host afterwards."""
+
+_UNWRAP_HELP = """Take the bridge away from servers.
+
+\b
+  mcp-bridge config unwrap --all
+  mcp-bridge config unwrap time --host codex
+
+Gives the same bytes as before `wrap`, if nobody has written to these servers meanwhile."""
+
+
+@click.group(
+    help="""Put the bridge into the configuration of hosts.
+
+    \b
+      mcp-bridge config list
+      mcp-bridge config wrap --all
+    """,
+    short_help="Put the bridge into the configuration of hosts.",
+)
+def config() -> None:
+    """Holds the commands."""
+
+
+@config.command("list", help=_LIST_HELP)
+@_WHICH
+@click.option("--json", "as_json", is_flag=True, help="Write JSON.")
+def list_(
+    hosts: tuple[str, ...],
+    scopes: tuple[str, ...],
+    project: str | None,
+    file: str | None,
+    as_json: bool,
+) -> None:
+    """Shows the servers."""
+    from mcp_era_bridge import config_report
+
+    found = config_report.rows(_found(hosts, scopes, project, file), os.environ, False)
+    if as_json:
+        click.echo(json.dumps(config_report.as_objects(found), indent=2))
+    elif sys.stdout.isatty() and found:
+        config_report.table(found)
+    else:
+        config_report.plain(found, click.echo)
+    if not found:
+        click.echo("No host has a server in a file that is known here.", err=True)
+
+
+@config.command(help=_CHECK_HELP)
+@_WHICH
+@click.option("--json", "as_json", is_flag=True, help="Write JSON.")
+def check(
+    hosts: tuple[str, ...],
+    scopes: tuple[str, ...],
+    project: str | None,
+    file: str | None,
+    as_json: bool,
+) -> None:
+    """Shows what is wrong."""
+    from mcp_era_bridge import config_report
+
+    found = config_report.rows(_found(hosts, scopes, project, file), os.environ, True)
+    problems = list(config_report.lines_of_problems(found))
+    if as_json:
+        click.echo(json.dumps(config_report.as_objects(found), indent=2))
+    else:
+        for line in problems:
+            click.echo(line)
+        wrapped = sum(row.state == "wrapped" for row in found)
+        files = len({row.file for row in found})
+        click.echo(
+            f"{wrapped} wrapped servers in {files} files, {len(problems)} problems", err=True
+        )
+    sys.exit(1 if problems else 0)
+
+
+@config.command(help=_WRAP_HELP)
+@_CHANGING
+@click.option(
+    "--bridge-option",
+    "options",
+    multiple=True,
+    metavar="WORD",
+    help="An option of mcp-bridge for these servers, as --bridge-option=--era=legacy; may be"
+    " repeated.",
+)
+@click.option(
+    "--bridge",
+    metavar="COMMAND",
+    help="What to write for the bridge. By default its full path, as hosts on a desktop find little"
+    " by name; in dev containers the name.",
+)
+def wrap(
+    servers: tuple[str, ...],
+    everything: bool,
+    hosts: tuple[str, ...],
+    scopes: tuple[str, ...],
+    project: str | None,
+    file: str | None,
+    dry_run: bool,
+    yes: bool,
+    options: tuple[str, ...],
+    bridge: str | None,
+) -> None:
+    """Puts the bridge in front."""
+    from mcp_era_bridge.config_bridge import NAME, NoBridge, check_options, own_command
+    from mcp_era_bridge.config_change import Wanted, plan_wrap
+
+    _some(servers, everything, "wrap")
+    problem = check_options(options)
+    if problem is not None:
+        raise click.UsageError(f"--bridge-option: {problem}")
+    try:
+        command = [bridge] if bridge else own_command(sys.argv[0])
+    except NoBridge as error:
+        raise click.ClickException(str(error)) from error
+    files = _found(hosts, scopes, project, file)
+    elsewhere = [bridge or NAME]
+    plan = plan_wrap(files, Wanted(servers, everything), command, options, elsewhere)
+    _carry_out(plan, dry_run, yes)
+
+
+@config.command(help=_UNWRAP_HELP)
+@_CHANGING
+def unwrap(
+    servers: tuple[str, ...],
+    everything: bool,
+    hosts: tuple[str, ...],
+    scopes: tuple[str, ...],
+    project: str | None,
+    file: str | None,
+    dry_run: bool,
+    yes: bool,
+) -> None:
+    """Takes the bridge away."""
+    from mcp_era_bridge.config_change import Wanted, plan_unwrap
+
+    _some(servers, everything, "unwrap")
+    files = _found(hosts, scopes, project, file)
+    _carry_out(plan_unwrap(files, Wanted(servers, everything)), dry_run, yes)
+
+
+def _some(servers: tuple[str, ...], everything: bool, what: str) -> None:
+    if bool(servers) == everything:
+        raise click.UsageError(
+            f"Name servers or give --all: mcp-bridge config {what} time, or"
+            f" mcp-bridge config {what} --all"
+        )
+
+
+def _found(
+    hosts: tuple[str, ...], scopes: tuple[str, ...], project: str | None, file: str | None
+) -> "list[ConfigFile]":
+    from mcp_era_bridge.config_find import Choice, UnknownFile, find
+    from mcp_era_bridge.config_hosts import here
+
+    folder = os.path.abspath(project or os.curdir)
+    try:
+        return find(
+            here(os.environ, folder), Choice(hosts, scopes, file or "", project is not None)
+        )
+    except UnknownFile as error:
+        raise click.ClickException(str(error)) from error
+
+
+def _carry_out(plan: "Plan", dry_run: bool, yes: bool) -> None:
+    """Shows the plan, asks, and makes the changes."""
+    from mcp_era_bridge.config_files import FileProblem
+
+    for note in plan.notes:
+        click.echo(note, err=True)
+    for error in plan.errors:
+        click.echo(f"Error: {error}", err=True)
+    for change in plan.changes:
+        for line in change.diff().splitlines():
+            colour = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
+            click.secho(line, fg=colour)
+    count = sum(len(change.servers) for change in plan.changes)
+    failed = bool(plan.errors)
+    if not plan.changes:
+        click.echo("Nothing to change.", err=True)
+    elif not dry_run:
+        files = "1 file" if len(plan.changes) == 1 else f"{len(plan.changes)} files"
+        if not yes:
+            click.confirm(f"Change {count} in {files}?", abort=True, err=True)
+        for change in plan.changes:
+            try:
+                backup = change.write()
+            except FileProblem as error:
+                click.echo(f"Error: {change.file.path}: {error}", err=True)
+                failed = True
+            else:
+                names = ", ".join(server.name for server in change.servers)
+                click.echo(f"{change.file.path}: {names}; as it was: {backup}", err=True)
+    sys.exit(1 if failed else 0)
