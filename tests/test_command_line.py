@@ -348,7 +348,8 @@ def test_the_run_path_imports_nothing_that_only_people_need(tmp_path: Path, pair
         "asyncio",
         "rich",
         "ruamel.yaml",
-        "mcp_era_bridge.cli",
+        "difflib",
+        *(f"mcp_era_bridge.{name}" for name in ("cli", "completion", "usage_hints", "start_hints")),
     }
     assert imported & needless == set()
 

@@ -133,6 +133,10 @@ def complete(request: pytest.FixtureRequest, environment: dict[str, str], folder
     if shutil.which(shell) is None:
         assert shell != "bash"
         pytest.skip(f"{shell} is not installed")
+    if shell == "bash":
+        new_enough = "(( BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 404 ))"
+        if subprocess.run(["bash", "-c", new_enough]).returncode:
+            pytest.skip("click's script needs bash 4.4")
 
     def by_fish(line: str) -> str:
         (only,) = offered_by_fish(line, environment, folder)

@@ -93,7 +93,7 @@ def test_a_bridge_that_would_not_start_says_why(line: str) -> None:
         (["legacy"], "'legacy' is no option"),
         (["--no-cache", "legacy"], "'legacy' is no option"),
         (["--"], "'--' is no option"),
-        (["--era"], "'--' is none of"),
+        (["--era"], "--era needs a value"),
         (["demo"], "starts no server"),
         (["--version"], "starts no server"),
     ],

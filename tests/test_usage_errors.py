@@ -301,11 +301,11 @@ def test_a_program_that_is_called_like_a_sub_command_is_told_how_it_is_run(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wrong = [name, "--no-such-option"]
+    monkeypatch.setenv("PATH", str(tmp_path))
     assert "the server's program" not in error_of(*wrong)
     program = tmp_path / name
     program.write_text("#!/bin/sh\n")
     program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     hint = f"If {program} is the server's program, write: mcp-bridge -- {name} ..."
     assert error_of(*wrong).endswith(hint)
 
