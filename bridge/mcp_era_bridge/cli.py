@@ -33,8 +33,8 @@ JOBS = (
 _ABOUT = """Join a Model Context Protocol host and a server of different eras.
 
 Put `mcp-bridge --` in front of a server's command in the host's configuration. The server is
-started and its era found out. A host of 2026-07-28 can then use a server that opens with the
-initialize handshake; a host and a server of one era are connected as they are.
+started and its era found out. A host and a server of different eras then understand each other;
+where both are of one era, lines pass as they are.
 
 \b
 Examples:
