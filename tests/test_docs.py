@@ -18,7 +18,7 @@ WITH_OPTIONS = [ROOT / "README.md", *DOCS]
 TEST = re.compile(r"\b(?:(test_\w+)::)?(test_\w+)")
 FLAG = re.compile(r"(?<![\w-])(?:--[a-z][a-z-]*|-[A-Z])(?![\w-])")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
-NOT_OURS = {"--help", "--version", "--from", "--spec"}
+NOT_OURS = {"--help", "--version", "--from", "--spec", "--upgrade"}
 """Flags that click makes, and those of programs that install the command."""
 
 

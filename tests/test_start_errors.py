@@ -1,12 +1,15 @@
 """Every server that cannot be started: what is wrong, what was looked for and what to try."""
 
 import os
+import pty
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from bridge_process import BridgeProcess, host_environment, modern_call
+from bridge_process import LAUNCH, BridgeProcess, host_environment, modern_call
+from children import PATIENCE
 from mcp_era_bridge import options, start_hints
 from mcp_era_bridge.spawn import Command, NotStarted, spawn
 
@@ -113,6 +116,46 @@ def test_a_sub_command_behind_two_dashes_is_a_program_that_is_not_there(name: st
 def test_a_misspelt_sub_command_is_recognized(word: str, name: str) -> None:
     expected = f"did you mean the sub-command {name!r}? If not: install it, or "
     assert said_about([word]) == not_found(word) + expected + FULL_PATH.format(word)
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"), [("wrap", "config wrap"), ("list", "config list"), ("help", "--help")]
+)
+def test_a_word_that_belongs_behind_another_is_recognized(word: str, meant: str) -> None:
+    expected = f"did you mean `mcp-bridge {meant}`? If not: install it, or "
+    assert said_about([word]) == not_found(word) + expected + FULL_PATH.format(word)
+
+
+def at_a_terminal(*words: str, typed: bytes = b"") -> "subprocess.CompletedProcess[str]":
+    """Runs the command as a person does; `typed` is what is typed, and ^D ends it."""
+    person, terminal = pty.openpty()
+    os.write(person, typed + b"\x04")
+    try:
+        return subprocess.run(
+            [*LAUNCH, "--no-cache", *words],
+            stdin=terminal,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            env=host_environment(),
+            check=False,
+        )
+    finally:
+        os.close(terminal)
+        os.close(person)
+
+
+def test_at_a_terminal_a_server_that_cannot_be_started_is_the_end() -> None:
+    ran = at_a_terminal("wrap", "--all")
+    assert ran.returncode == 1
+    assert ran.stderr.startswith("Error: the server could not be started: ")
+    assert "mcp-bridge config wrap" in ran.stderr
+
+
+def test_at_a_terminal_it_is_said_what_is_waited_for() -> None:
+    ran = at_a_terminal("--", "cat")
+    assert ran.returncode == 0
+    assert ran.stderr.startswith("mcp-bridge: waiting for a host's messages on stdin. ")
 
 
 def test_an_empty_path_is_said_to_be_so() -> None:

@@ -88,7 +88,7 @@ def _doctor(context: click.Context, /, as_json: bool, host_path: str, **_: objec
         server=server,
         verdict=verdict_of_all,
         exit_code=findings.EXIT_CODES[verdict_of_all],
-        findings=[_readable(each) for each in found],
+        findings=[_readable(each) for each in sorted(found, key=findings.heaviness, reverse=True)],
     )
     if as_json:
         import msgspec

@@ -37,10 +37,10 @@ def _check_path(environ: Mapping[str, str], host_path: str) -> list[Finding]:
         return [
             Finding(
                 "bridge_not_on_path",
-                Weight.WARNING,
+                Weight.NOTE,
                 f"there is no {_NAME} on the PATH",
                 "a configuration that says just that name does not find it",
-                "write the full path into the host's configuration",
+                "write the full path into the host's configuration; mcp-bridge config wrap does",
                 own,
             )
         ]
@@ -51,10 +51,10 @@ def _check_path(environ: Mapping[str, str], host_path: str) -> list[Finding]:
         found.append(
             Finding(
                 "bridge_not_on_host_path",
-                Weight.WARNING,
+                Weight.NOTE,
                 f"{first} is not on the bare PATH of a desktop host ({host_path})",
                 "hosts that are not started from a terminal do not read your shell's settings",
-                "write the full path into the host's configuration",
+                "write the full path into the host's configuration; mcp-bridge config wrap does",
                 own,
             )
         )

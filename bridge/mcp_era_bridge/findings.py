@@ -62,6 +62,11 @@ class Report(msgspec.Struct, frozen=True):
     findings: list[Finding]
 
 
+def heaviness(finding: Finding) -> int:
+    """How far up a finding stands: what cannot work comes first."""
+    return list(Weight).index(finding.weight)
+
+
 def verdict_of(findings: list[Finding]) -> Verdict:
     """The heaviest finding counts."""
     weights = {finding.weight for finding in findings}

@@ -14,6 +14,15 @@ from mcp_era_bridge.spawn import Command, NotStarted, Spawned, spawn
 
 USAGE_ERROR = 2
 """The exit code for a command line that cannot be understood, as click has it."""
+NOT_STARTED = 1
+"""The exit code for a server that cannot be started, at a terminal. A host gets an error for each
+of its requests instead, and the command may be mended meanwhile."""
+
+_WAITING = (
+    "mcp-bridge: waiting for a host's messages on stdin. `mcp-bridge probe -- COMMAND` looks at a"
+    " server, `mcp-bridge demo` shows a conversation; ^C ends."
+)
+"""What a person sees who starts at a terminal what a host should start."""
 
 
 def start() -> int:
@@ -46,6 +55,12 @@ def start() -> int:
         from mcp_era_bridge.start_hints import explained
 
         first = explained(str(error), command)
+        if os.isatty(0):
+            # Nobody would ever ask for another start.
+            print(f"Error: the server could not be started: {first}", file=sys.stderr)
+            return NOT_STARTED
+    if os.isatty(0):
+        print(_WAITING, file=sys.stderr)
     # The child boots while this is imported.
     from mcp_era_bridge.run import run
 

@@ -33,6 +33,11 @@ _USUAL_PLACES: Final = (
 )
 """Where programs lie that a terminal finds and a host often does not."""
 _DASHES: Final = ("\N{EM DASH}", "\N{EN DASH}")
+_MEANT: Final = {
+    **{word: f"config {word}" for word in ("wrap", "unwrap", "list", "check")},
+    **{"help": "--help", "version": "--version"},
+}
+"""What a person may have meant who wrote this word alone."""
 _LONGEST_PATH: Final = 1000
 
 
@@ -140,6 +145,8 @@ def _instead_of(name: str, folders: list[str], command: Command) -> str:
     )
     if brought_by := _BROUGHT_BY.get(name):
         return f"it comes with {brought_by}: install that, or {full_path}"
+    if name in _MEANT:
+        return f"did you mean `mcp-bridge {_MEANT[name]}`? If not: install it, or {full_path}"
     if meant := closest(name, options.SUBCOMMANDS):
         return f"did you mean the sub-command {meant!r}? If not: install it, or {full_path}"
     return f"install it, or {full_path}"
