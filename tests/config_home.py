@@ -239,7 +239,7 @@ class Home:
     def contents(self) -> dict[Path, bytes]:
         folders = (self.home, self.project)
         files = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
-        return {path: path.read_bytes() for path in files if not path.name.endswith(BACKUP)}
+        return {path: path.read_bytes() for path in files if BACKUP not in path.name}
 
 
 @pytest.fixture

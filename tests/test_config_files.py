@@ -1,11 +1,12 @@
 """A configuration file is read as it is, and replaced whole or not at all."""
 
+import fcntl
 import os
 from pathlib import Path
 
 import pytest
 
-from mcp_era_bridge.config_files import BACKUP, FileProblem, read, replace
+from mcp_era_bridge.config_files import BACKUP, FileProblem, alone, read, replace
 
 
 def refused(path: Path) -> str:
@@ -24,7 +25,7 @@ def made(folder: Path, data: bytes = b"{}\r\n") -> Path:
 def test_bytes_stay_as_they_are(tmp_path: Path, data: bytes) -> None:
     content = read(made(tmp_path, data))
     assert content.data == data
-    replace(content, content.text)
+    replace(content, content.text, None)
     assert content.path.read_bytes() == data
 
 
@@ -59,8 +60,8 @@ def test_a_huge_file_is_refused(tmp_path: Path) -> None:
 
 def test_the_backup_holds_what_was_there(tmp_path: Path) -> None:
     path = made(tmp_path, b"old")
-    backup = replace(read(path), "new")
-    assert backup == tmp_path / f"mcp.json{BACKUP}"
+    backup = tmp_path / f"mcp.json{BACKUP}"
+    replace(read(path), "new", backup)
     assert (path.read_bytes(), backup.read_bytes()) == (b"new", b"old")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["mcp.json", f"mcp.json{BACKUP}"]
 
@@ -69,7 +70,8 @@ def test_the_backup_holds_what_was_there(tmp_path: Path) -> None:
 def test_the_mode_is_kept_by_the_file_and_its_backup(tmp_path: Path, mode: int) -> None:
     path = made(tmp_path)
     path.chmod(mode)
-    backup = replace(read(path), "new")
+    backup = tmp_path / f"mcp.json{BACKUP}"
+    replace(read(path), "new", backup)
     assert [p.stat().st_mode & 0o777 for p in (path, backup)] == [mode, mode]
 
 
@@ -77,7 +79,8 @@ def test_the_mode_is_kept_by_the_file_and_its_backup(tmp_path: Path, mode: int) 
 def test_the_owner_is_kept_by_the_file_and_its_backup(tmp_path: Path) -> None:
     path = made(tmp_path)
     os.chown(path, 1234, 2345)
-    backup = replace(read(path), "new")
+    backup = tmp_path / f"mcp.json{BACKUP}"
+    replace(read(path), "new", backup)
     assert [(p.stat().st_uid, p.stat().st_gid) for p in (path, backup)] == [(1234, 2345)] * 2
 
 
@@ -87,16 +90,15 @@ def test_a_link_stays_one_and_the_file_behind_it_changes(tmp_path: Path) -> None
     first, link = tmp_path / "first", tmp_path / "link"
     first.symlink_to(path)
     link.symlink_to(first)
-    backup = replace(read(link), "new")
+    replace(read(link), "new", None)
     assert (link.is_symlink(), path.read_bytes(), path.is_symlink()) == (True, b"new", False)
-    assert backup.parent == path.parent
 
 
 def test_a_read_only_file_is_left_alone(tmp_path: Path) -> None:
     path = made(tmp_path, b"old")
     path.chmod(0o444)
     with pytest.raises(FileProblem) as caught:
-        replace(read(path), "new")
+        replace(read(path), "new", None)
     assert "read-only" in str(caught.value)
     assert [p.name for p in tmp_path.iterdir()] == ["mcp.json"]
 
@@ -106,7 +108,7 @@ def test_a_file_that_its_host_has_written_meanwhile_is_left_alone(tmp_path: Path
     content = read(path)
     path.write_bytes(b"newer")
     with pytest.raises(FileProblem) as caught:
-        replace(content, "new")
+        replace(content, "new", None)
     assert "meanwhile" in str(caught.value)
     assert path.read_bytes() == b"newer"
 
@@ -116,7 +118,7 @@ def test_a_file_that_is_gone_meanwhile_is_not_made_anew(tmp_path: Path) -> None:
     content = read(path)
     path.unlink()
     with pytest.raises(FileProblem):
-        replace(content, "new")
+        replace(content, "new", None)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -134,7 +136,7 @@ def test_a_crash_between_backup_and_rename_loses_nothing(tmp_path: Path) -> None
         raise Crash
 
     with pytest.raises(Crash):
-        replace(read(path), "new", crash)
+        replace(read(path), "new", tmp_path / f"mcp.json{BACKUP}", crash)
     assert seen == [(b"new", b"old", b"old")]
     assert path.read_bytes() == b"old"
 
@@ -146,6 +148,32 @@ def test_a_rename_that_fails_is_said_and_leaves_nothing_behind(tmp_path: Path) -
         raise OSError(28, "No space left on device")
 
     with pytest.raises(FileProblem) as caught:
-        replace(read(path), "new", fail)
+        replace(read(path), "new", tmp_path / f"mcp.json{BACKUP}", fail)
     assert "No space left on device" in str(caught.value)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["mcp.json", f"mcp.json{BACKUP}"]
+
+
+def test_a_change_just_before_the_rename_is_not_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = made(tmp_path, b"old")
+    content = read(path)
+
+    def another_writes(fd: int) -> None:
+        path.write_bytes(b"newer")
+
+    monkeypatch.setattr(os, "fsync", another_writes)
+    with pytest.raises(FileProblem) as caught:
+        replace(content, "new", None)
+    assert "meanwhile" in str(caught.value)
+    assert path.read_bytes() == b"newer"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_one_run_at_a_time_writes_into_a_folder(tmp_path: Path) -> None:
+    path = made(tmp_path)
+    other = os.open(tmp_path, os.O_RDONLY)
+    with alone(path), pytest.raises(BlockingIOError):
+        fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    os.close(other)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from mcp_era_bridge import config_edit, config_files
+from mcp_era_bridge import config_backup, config_edit, config_files
 from mcp_era_bridge.config_bridge import NAME
 from mcp_era_bridge.config_edit import Refused
 from mcp_era_bridge.config_find import ConfigFile
@@ -38,6 +38,7 @@ class Change:
     file: ConfigFile
     servers: list[Server]
     text: str
+    wraps: bool
 
     def diff(self) -> str:
         """The change, as a person reads it."""
@@ -47,10 +48,21 @@ class Change:
         lines = difflib.unified_diff(_lines(old), _lines(new), name, name, "now", "then", n=2)
         return "\n".join(line.rstrip("\n") for line in lines)
 
-    def write(self) -> Path:
-        """Replaces the file and returns the backup. Raises config_files.FileProblem."""
-        assert self.file.content is not None
-        return config_files.replace(self.file.content, self.text)
+    def write(self) -> str:
+        """Replaces the file and says what became of the original. Raises FileProblem."""
+        content, format = self.file.content, self.file.format
+        assert content is not None
+        with config_files.alone(content.path):
+            keep = None
+            if self.wraps:
+                keep = config_backup.target(content.path, format, self.file.pristine)
+            config_files.replace(content, self.text, keep)
+            new = config_files.Content(content.path, content.bom, self.text)
+            gone = None if self.wraps else config_backup.drop(new, format)
+            if gone is not None:
+                return f"the file is as it was, and {gone} is removed"
+            kept = config_backup.original(content.path, format)
+            return f"the original is kept as {kept.path}" if kept.there else ""
 
 
 @dataclass
@@ -120,7 +132,7 @@ def _plan(
                 chosen.append(server)
             else:
                 plan.notes.append(f"{file.path}: {server.name} {why}")
-        _add(plan, file, chosen, wanted, change)
+        _add(plan, file, chosen, wanted, change, state == PLAIN)
     plan.errors += [
         f"no server is called {name!r}. See which there are with `{NAME} config list`."
         for name in wanted.names
@@ -135,6 +147,7 @@ def _add(
     chosen: list[Server],
     wanted: Wanted,
     change: Callable[[ConfigFile, list[Server]], str],
+    wraps: bool,
 ) -> None:
     """Adds the change of one file; a server that cannot be changed stops only what names it."""
     possible: list[Server] = []
@@ -147,7 +160,7 @@ def _add(
         else:
             possible.append(server)
     if possible:
-        plan.changes.append(Change(file, possible, change(file, possible)))
+        plan.changes.append(Change(file, possible, change(file, possible), wraps))
 
 
 def _left_alone(server: Server, state: str, named: bool) -> str | None:

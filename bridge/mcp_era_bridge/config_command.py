@@ -100,8 +100,8 @@ _WRAP_HELP = """Put the bridge in front of servers.
   mcp-bridge config wrap time --bridge-option=--log-level=info
 
 Shows the change and asks before it is made. Only command and args of these servers change;
-comments, order and spacing stay. The file as it was is kept beside it (.before-mcp-bridge). Restart
-the host afterwards."""
+comments, order and spacing stay. The file as it was before the bridge is kept beside it
+(.before-mcp-bridge). Restart the host afterwards."""
 
 _UNWRAP_HELP = """Take the bridge away from servers.
 
@@ -109,7 +109,8 @@ _UNWRAP_HELP = """Take the bridge away from servers.
   mcp-bridge config unwrap --all
   mcp-bridge config unwrap time --host codex
 
-Gives the same bytes as before `wrap`, if nobody has written to these servers meanwhile."""
+Gives the same bytes as before `wrap`, if nobody has written to these servers meanwhile; the
+original that was kept is removed once the file equals it."""
 
 
 @click.group(
@@ -288,11 +289,12 @@ def _carry_out(plan: "Plan", dry_run: bool, yes: bool) -> None:
             click.confirm(f"Change {count} in {files}?", abort=True, err=True)
         for change in plan.changes:
             try:
-                backup = change.write()
+                original = change.write()
             except FileProblem as error:
                 click.echo(f"Error: {change.file.path}: {error}", err=True)
                 failed = True
             else:
                 names = ", ".join(server.name for server in change.servers)
-                click.echo(f"{change.file.path}: {names}; as it was: {backup}", err=True)
+                more = f"; {original}" if original else ""
+                click.echo(f"{change.file.path}: {names}{more}", err=True)
     sys.exit(1 if failed else 0)

@@ -1,13 +1,14 @@
 """Reads configuration files, and replaces them so that nothing is lost whatever happens.
 
-Lives here: bytes, the file behind a link, the backup, the rename. Does not: what is in them.
+Lives here: bytes, the file behind a link, the lock, the rename. Does not: what is in them, what is
+kept of them (config_backup.py).
 """
 
 import contextlib
 import os
 import stat
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,27 +61,55 @@ def read(path: Path) -> Content:
         raise FileProblem(f"byte {at} (0x{data[at]:02x}) is no UTF-8: save it as UTF-8") from error
 
 
-def replace(content: Content, text: str, rename: Callable[[str, Path], None] = os.replace) -> Path:
-    """Writes `text` in the place of what was read, and returns the backup. Raises FileProblem.
+@contextlib.contextmanager
+def alone(path: Path) -> Generator[None]:
+    """Keeps other runs from writing into the folder of `path`. Raises FileProblem."""
+    import fcntl  # which Windows lacks, where files are only read
+
+    try:
+        folder = os.open(path.parent, os.O_RDONLY)
+    except OSError as error:
+        raise FileProblem(f"its folder cannot be read: {_reason(error)}") from error
+    try:
+        # Some file systems of networks have no locks; the comparisons in replace() remain.
+        with contextlib.suppress(OSError):
+            fcntl.flock(folder, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(folder)
+
+
+def replace(
+    content: Content,
+    text: str,
+    backup: Path | None,
+    rename: Callable[[str, Path], None] = os.replace,
+) -> None:
+    """Writes `text` in the place of what was read, which `backup` keeps. Raises FileProblem.
 
     The backup is whole before anything else is touched, and so is the new file before it takes the
     name of the old one.
     """
     path = content.path
-    backup = path.with_name(path.name + BACKUP)
+
+    def unchanged() -> None:
+        if path.read_bytes() != content.data:
+            raise FileProblem("it was changed by somebody else meanwhile. Try again.")
+
+    def rename_unchanged(new: str, old: Path) -> None:
+        unchanged()
+        rename(new, old)
+
     try:
         status = path.stat()
         if not status.st_mode & 0o222 or not os.access(path, os.W_OK):
             raise FileProblem(f"it is read-only. Make it writable (chmod u+w {path}), or leave it.")
-        if path.read_bytes() != content.data:
-            raise FileProblem("it was changed by somebody else meanwhile. Try again.")
-        _write(backup, content.data, status, os.replace)
-        if path.read_bytes() != content.data:
-            raise FileProblem("it was changed by somebody else meanwhile. Try again.")
-        _write(path, content.bom + text.encode(), status, rename)
+        unchanged()
+        if backup is not None:
+            _write(backup, content.data, status, os.replace)
+        _write(path, content.bom + text.encode(), status, rename_unchanged)
     except OSError as error:
         raise FileProblem(f"it cannot be written: {_reason(error)}") from error
-    return backup
 
 
 def _write(

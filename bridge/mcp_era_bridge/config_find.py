@@ -44,7 +44,10 @@ class Choice:
 
 @dataclass
 class ConfigFile:
-    """One file: its servers, or why it cannot be read."""
+    """One file: its servers, or why it cannot be read.
+
+    `pristine` says that no server of it is behind the bridge, whichever are chosen.
+    """
 
     host: Host
     place: Place
@@ -54,6 +57,7 @@ class ConfigFile:
     top: Node | None = None
     servers: list[Server] = field(default_factory=list[Server])
     repeated: list[str] = field(default_factory=list[str])
+    pristine: bool = True
 
     @property
     def format(self) -> ModuleType:
@@ -125,6 +129,7 @@ def _read(host: Host, place: Place, path: Path) -> ConfigFile:
     else:
         file.servers = servers(file.top, place.where, place.scope, path.stem)
         file.repeated = repeated(file.top, place.where)
+        file.pristine = all(server.wrapping is None for server in file.servers)
     return file
 
 
