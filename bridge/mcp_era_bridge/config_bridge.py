@@ -16,6 +16,7 @@ from mcp_era_bridge import options
 
 NAME = "mcp-bridge"
 MODULE = "mcp_era_bridge"
+DISTRIBUTION = "mcp-era-bridge"
 
 _PYTHON = re.compile(r"(?:python|pythonw|py)[0-9.]*t?")
 _PYTHON_WITH_VALUE = ("-X", "-W", "--check-hash-based-pycs")
@@ -56,10 +57,31 @@ def find(argv: Sequence[str]) -> Wrapping | None:
     if name in _LAUNCHERS:
         for at in range(first + 1, len(argv)):
             if argv[at] == NAME:
-                return _behind_options(argv, first, at + 1)
+                ours = _is_our_distribution(argv[first:at])
+                return _behind_options(argv, first, at + 1) if ours else None
             if argv[at] == "--":
                 return None
     return None
+
+
+def _is_our_distribution(launcher: Sequence[str]) -> bool:
+    """Whether a launcher takes the command from our distribution.
+
+    Without being told, it takes that which has the command's name, and that is another's.
+    """
+    if _name(launcher[0]) == "uv" and "tool" not in launcher:
+        return True  # `uv run` takes it from the project's environment
+    for word, following in zip(launcher, [*launcher[1:], ""], strict=True):
+        flag, equals, value = word.partition("=")
+        if flag in ("--from", "--spec"):
+            source = value if equals else following
+            name = re.split(r"[\[<>=!~;@ ]", source)[0]
+            # A path or an address says nothing of what is there; it is taken at its word.
+            if re.sub(r"[-_.]+", "-", name).lower() == DISTRIBUTION or re.search(
+                r"[\\/]|^\.|\.whl$|\.tar\.gz$", source
+            ):
+                return True
+    return False
 
 
 def own_command(argv0: str, executable: str = sys.executable) -> list[str]:
