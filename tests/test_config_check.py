@@ -45,6 +45,42 @@ def test_a_bad_file_is_said_and_nothing_is_written(home: Home, run: Run, name: s
     assert list(path.parent.iterdir()) == [path]
 
 
+@pytest.mark.parametrize(
+    ("where", "text", "what"),
+    [
+        (CURSOR, '{"mcpServers": []}', "mcpServers is a list, a map is expected"),
+        (CURSOR, '{"mcpServers": null}', "mcpServers is null, a map is expected"),
+        (CURSOR, '{"mcpServers": "x"}', "mcpServers is a string, a map is expected"),
+        (CURSOR, '{"mcpServers": 1}', "mcpServers is a single value, a map is expected"),
+        (CODEX, "mcp_servers = []\n", "mcp_servers is a list, a map is expected"),
+        (GOOSE, "extensions:\n- a\n", "extensions is a list, a map is expected"),
+        (
+            ".claude.json",
+            '{"projects": {"/one": {"mcpServers": []}, "/two": {"mcpServers": {}}}}',
+            "mcpServers is a list, a map is expected (in '/one')",
+        ),
+    ],
+)
+def test_what_is_no_map_of_servers_is_said(
+    home: Home, run: Run, where: str, text: str, what: str
+) -> None:
+    path = home.put(where, text)
+    checked = run("check")
+    assert (checked.exit_code, checked.stdout) == (1, f"{path}: {what}\n")
+    wrapped = run("wrap", "--all", "-y")
+    assert wrapped.exit_code == 1
+    assert f"Error: {path}: {what}" in wrapped.stderr
+    assert path.read_text() == text
+
+
+def test_what_is_no_map_does_not_hide_the_other_servers_of_a_file(home: Home, run: Run) -> None:
+    text = '{"projects": {"/one": {"mcpServers": []}}, "mcpServers": {"a": {"command": "x"}}}'
+    path = home.put(".claude.json", text)
+    assert [row["server"] for row in rows(run("list", "--json"))] == ["", "a"]
+    assert run("wrap", "a", "-y").exit_code == 1
+    assert str(home.bridge) in path.read_text()
+
+
 @pytest.mark.parametrize("text", ["", "\n", "\ufeff"])
 @pytest.mark.parametrize("where", [CURSOR, CODEX, GOOSE])
 def test_an_empty_file_has_no_servers(home: Home, run: Run, where: str, text: str) -> None:

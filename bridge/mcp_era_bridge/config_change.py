@@ -122,6 +122,7 @@ def _plan(
         if file.problem:
             plan.errors.append(f"{file.path}: {file.problem}")
             continue
+        plan.errors += [f"{file.path}: {problem}" for problem in file.misplaced]
         chosen: list[Server] = []
         for server in file.servers:
             if server not in wanted:

@@ -14,7 +14,7 @@ from types import ModuleType
 from mcp_era_bridge import config_json, config_toml, config_yaml
 from mcp_era_bridge.config_files import Content, FileProblem, read
 from mcp_era_bridge.config_hosts import HOSTS, LOCAL, PROJECT, USER, Host, Place, Surroundings
-from mcp_era_bridge.config_servers import Server, repeated, servers
+from mcp_era_bridge.config_servers import Server, misplaced, repeated, servers
 from mcp_era_bridge.config_servers import read as read_tree
 from mcp_era_bridge.config_text import BadText, Node
 
@@ -57,6 +57,7 @@ class ConfigFile:
     top: Node | None = None
     servers: list[Server] = field(default_factory=list[Server])
     repeated: list[str] = field(default_factory=list[str])
+    misplaced: list[str] = field(default_factory=list[str])
     pristine: bool = True
 
     @property
@@ -129,6 +130,7 @@ def _read(host: Host, place: Place, path: Path) -> ConfigFile:
     else:
         file.servers = servers(file.top, place.where, place.scope, path.stem)
         file.repeated = repeated(file.top, place.where)
+        file.misplaced = misplaced(file.top, place.where)
         file.pristine = all(server.wrapping is None for server in file.servers)
     return file
 

@@ -43,9 +43,8 @@ def rows(files: Iterable[ConfigFile], environ: Mapping[str, str], check: bool) -
     found: list[Row] = []
     for file in files:
         host, scope, path = file.host.key, file.place.scope, str(file.path)
-        if file.problem:
-            found.append(Row(host, scope, path, "", UNREADABLE, True, "", "", (file.problem,)))
-            continue
+        for problem in [file.problem] if file.problem else file.misplaced:
+            found.append(Row(host, scope, path, "", UNREADABLE, True, "", "", (problem,)))
         for server in file.servers:
             problems = tuple(_problems(file, server, environ)) if check else ()
             found.append(

@@ -99,6 +99,27 @@ def repeated(top: Node, places: tuple[Where, ...]) -> list[str]:
     return names
 
 
+def misplaced(top: Node, places: tuple[Where, ...]) -> list[str]:
+    """What stands where a map of servers is expected; hosts then start none, or not at all."""
+    faults: list[str] = []
+    for place in places:
+        if place.single or place.named_by:
+            continue
+        for node, above, _ in _reached(top, place):
+            if node.members is None:
+                inside = f" (in {above!r})" if above else ""
+                faults.append(f"{place.keys[-1]} is {_kind(node)}, a map is expected{inside}")
+    return list(dict.fromkeys(faults))
+
+
+def _kind(node: Node) -> str:
+    if node.items is not None:
+        return "a list"
+    if node.value is None:
+        return "null"
+    return "a string" if isinstance(node.value, str) else "a single value"
+
+
 def _reached(top: Node, place: Where) -> Iterator[tuple[Node, str, list[str]]]:
     """The maps that a place leads to, with the key that a `*` was, and the excluded names."""
     if "*" not in place.keys:
