@@ -141,6 +141,36 @@ def test_a_server_that_cannot_be_wrapped_is_an_error_if_it_is_named(home: Home, 
     assert path.read_text() == ODD
 
 
+UNFIT = {
+    "a command line": (CURSOR, '{"mcpServers": {"a": {"command": "npx x"}}}', "whole command line"),
+    "args": (CURSOR, '{"mcpServers": {"a": {"command": "x", "args": "y"}}}', "no list of words"),
+    "no string": (CURSOR, '{"mcpServers": {"a": {"command": ["x"]}}}', "its command is no string"),
+    "no command": (CURSOR, '{"mcpServers": {"a": {}}}', "no command of its own"),
+    "a URL": (CURSOR, '{"mcpServers": {"a": {"url": "https://example.com"}}}', "has a URL"),
+    "an anchor": (
+        GOOSE,
+        "extensions:\n  a: {cmd: &c x, args: []}\nd: *c\n",
+        "a way that cannot be moved",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UNFIT)
+def test_whatever_cannot_be_wrapped_is_an_error_only_if_it_is_named(
+    home: Home, run: Run, name: str
+) -> None:
+    where, text, what = UNFIT[name]
+    path = home.put(where, text)
+    named = run("wrap", "a", "-y")
+    assert named.exit_code == 1
+    assert what in named.stderr
+    assert "Error" in named.stderr
+    everything = run("wrap", "--all", "-y")
+    assert everything.exit_code == 0
+    assert what in everything.stderr
+    assert path.read_text() == text
+
+
 def test_a_bridge_that_would_not_start_is_not_taken_away(home: Home, run: Run) -> None:
     text = '{"mcpServers": {"a": {"command": "mcp-bridge", "args": ["--ear", "x"]}}}'
     path = home.put(CURSOR, text)

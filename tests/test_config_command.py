@@ -214,6 +214,38 @@ def test_a_server_with_a_url_is_left_alone(home: Home, run: Run) -> None:
     assert path.read_text() == USER[CODEX]
 
 
+@pytest.mark.parametrize(
+    ("there", "wanted", "same"),
+    [
+        (["--era=legacy"], [], True),
+        (["--era=legacy"], ["--era=legacy"], True),
+        (["--era", "legacy"], ["--era=legacy"], True),
+        (["--era=legacy"], ["--era=modern"], False),
+        (["--era=legacy"], ["--era=legacy", "--no-cache"], False),
+        ([], ["--era=legacy"], False),
+        (["--ear=x"], ["--era=legacy"], False),
+    ],
+)
+def test_other_options_of_a_wrapped_server_are_an_error(
+    home: Home, run: Run, there: list[str], wanted: list[str], same: bool
+) -> None:
+    server = {"command": "mcp-bridge", "args": [*there, "--", "x"]}
+    path = home.put(CURSOR, json.dumps({"mcpServers": {"a": server}}))
+    before = path.read_bytes()
+    options = [f"--bridge-option={word}" for word in wanted]
+    result = run("wrap", "a", "-y", *options)
+    what = "a is already behind the bridge, with other options: unwrap it first"
+    assert (result.exit_code, what in result.stderr) == ((0, False) if same else (1, True))
+    everything = run("wrap", "--all", "-y", *options)
+    assert (everything.exit_code, what in everything.stderr) == (0, not same)
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("command", ["wrap", "unwrap"])
+def test_the_help_says_the_exit_codes(run: Run, command: str) -> None:
+    assert "Exit code: 0 if" in run(command, "--help").stdout
+
+
 @pytest.mark.parametrize("command", ["wrap", "unwrap"])
 def test_a_server_that_is_not_there_is_said(home: Home, run: Run, command: str) -> None:
     home.put(CURSOR, USER[CURSOR])

@@ -31,10 +31,12 @@ _TEMPORARY = re.compile(r"[\\/](?:archive-v\d+|builds-v\d+)[\\/]|[\\/]pipx[\\/]\
 class Wrapping:
     """The bridge in a command line: `argv[bridge]` starts it, `argv[server]` starts the server.
 
-    `problem` says why the bridge would not start the server; then `server` means nothing.
+    Its options begin at `argv[options]`. `problem` says why the bridge would not start the server;
+    then `server` means nothing.
     """
 
     bridge: int
+    options: int
     server: int
     problem: str | None = None
 
@@ -116,6 +118,15 @@ def check_options(words: Sequence[str]) -> str | None:
     return f"{extra[0]!r} is no option of {NAME}" if extra else None
 
 
+def same_options(some: Sequence[str], others: Sequence[str]) -> bool:
+    """Whether two rows of options mean the same, however each is written."""
+    try:
+        one, other = (options.parse([*words, "--", "server"], {}) for words in (some, others))
+    except options.UsageError:
+        return False
+    return one is not None and other is not None and vars(one) == vars(other)
+
+
 def _name(word: str) -> str:
     return _EXTENSION.sub("", re.split(r"[\\/]", word)[-1]).lower()
 
@@ -146,6 +157,7 @@ def _behind_module(argv: Sequence[str], at: int) -> int | None:
 
 def _behind_options(argv: Sequence[str], bridge: int, at: int) -> Wrapping:
     """As options.parse reads them, but the values are judged when the bridge runs."""
+    start = at
     while at < len(argv):
         word = argv[at]
         if word == "--":
@@ -153,15 +165,17 @@ def _behind_options(argv: Sequence[str], bridge: int, at: int) -> Wrapping:
             break
         if not word.startswith("-") or word == "-":
             if word in options.SUBCOMMANDS:
-                return Wrapping(bridge, at, f"it runs the sub-command {word!r}, and no server")
+                return Wrapping(
+                    bridge, start, at, f"it runs the sub-command {word!r}, and no server"
+                )
             break
         flag, equals, _ = word.partition("=")
         if not word.startswith("--"):
             flag, equals = word[:2], word[2:3]
         option = _FLAGS.get(flag)
         if option is None:
-            return Wrapping(bridge, at, f"{NAME} has no option {flag}")
+            return Wrapping(bridge, start, at, f"{NAME} has no option {flag}")
         at += 1 if option.is_flag or equals else 2
     if at >= len(argv):
-        return Wrapping(bridge, at, "no server's command follows")
-    return Wrapping(bridge, at)
+        return Wrapping(bridge, start, at, "no server's command follows")
+    return Wrapping(bridge, start, at)

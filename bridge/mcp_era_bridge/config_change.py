@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mcp_era_bridge import config_backup, config_edit, config_files
-from mcp_era_bridge.config_bridge import NAME
+from mcp_era_bridge.config_bridge import NAME, same_options
 from mcp_era_bridge.config_edit import Refused
 from mcp_era_bridge.config_find import ConfigFile
-from mcp_era_bridge.config_servers import DISABLED, PLAIN, URL, WRAPPED, Server
+from mcp_era_bridge.config_servers import DISABLED, OTHER, PLAIN, URL, WRAPPED, Server
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def plan_wrap(
         assert file.content is not None and file.top is not None
         return config_edit.wrap(file.content.text, file.format, file.top, chosen, words)
 
-    return _plan(files, wanted, PLAIN, change)
+    return _plan(files, wanted, PLAIN, change, options)
 
 
 def plan_unwrap(files: Iterable[ConfigFile], wanted: Wanted) -> Plan:
@@ -110,6 +110,7 @@ def _plan(
     wanted: Wanted,
     state: str,
     change: Callable[[ConfigFile, list[Server]], str],
+    options: Sequence[str] = (),
 ) -> Plan:
     plan = Plan([], [], [])
     met: set[str] = set()
@@ -128,11 +129,14 @@ def _plan(
             if server not in wanted:
                 continue
             met.add(server.name)
-            why = _left_alone(server, state, wanted.named(server))
+            named = wanted.named(server)
+            failure = _failure(server, state, options)
+            why = failure or _left_alone(server, state, named)
             if why is None:
                 chosen.append(server)
             else:
-                plan.notes.append(f"{file.path}: {server.name} {why}")
+                said = plan.errors if failure is not None and named else plan.notes
+                said.append(f"{file.path}: {server.name} {why}")
         _add(plan, file, chosen, wanted, change, state == PLAIN)
     plan.errors += [
         f"no server is called {name!r}. See which there are with `{NAME} config list`."
@@ -172,11 +176,20 @@ def _left_alone(server: Server, state: str, named: bool) -> str | None:
         return "is behind the bridge already"
     if state == WRAPPED:
         return "is not behind the bridge"
-    if server.state == DISABLED:
-        return "is disabled: name it if it is meant too"
+    return "is disabled: name it if it is meant too"
+
+
+def _failure(server: Server, state: str, options: Sequence[str]) -> str | None:
+    """Why a server cannot be wrapped as it is wanted; an error if it is named."""
+    if state != PLAIN:
+        return None
+    if server.state == WRAPPED and options and not same_options(options, server.options):
+        return "is already behind the bridge, with other options: unwrap it first"
     if server.state == URL:
         return "has a URL: there is no command to put the bridge in front of"
-    return "has no command of its own"
+    if server.state == OTHER:
+        return f"cannot be wrapped: {server.fault or 'it has no command of its own'}"
+    return None
 
 
 def _lines(text: str) -> list[str]:

@@ -101,7 +101,10 @@ _WRAP_HELP = """Put the bridge in front of servers.
 
 Shows the change and asks before it is made. Only command and args of these servers change;
 comments, order and spacing stay. The file as it was before the bridge is kept beside it
-(.before-mcp-bridge). Restart the host afterwards."""
+(.before-mcp-bridge). Restart the host afterwards.
+
+Exit code: 0 if all that was asked for is done or was so already, 1 if a server that is named cannot
+be wrapped, a file cannot be read or written, or you say no, 2 if the command line is wrong."""
 
 _UNWRAP_HELP = """Take the bridge away from servers.
 
@@ -110,7 +113,10 @@ _UNWRAP_HELP = """Take the bridge away from servers.
   mcp-bridge config unwrap time --host codex
 
 Gives the same bytes as before `wrap`, if nobody has written to these servers meanwhile; the
-original that was kept is removed once the file equals it."""
+original that was kept is removed once the file equals it.
+
+Exit code: 0 if all that was asked for is done or was so already, 1 if a server that is named cannot
+be unwrapped, a file cannot be read or written, or you say no, 2 if the command line is wrong."""
 
 
 @click.group(

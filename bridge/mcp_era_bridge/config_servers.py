@@ -61,6 +61,14 @@ class Server:
         return self.node.get("args")
 
     @property
+    def options(self) -> tuple[str, ...]:
+        """The options of the bridge in front of the server."""
+        if self.wrapping is None:
+            return ()
+        words = self.argv[self.wrapping.options : self.wrapping.server]
+        return words[:-1] if words[-1:] == ("--",) else words
+
+    @property
     def inner(self) -> tuple[str, ...]:
         """The server's own command and arguments, without the bridge."""
         if self.wrapping is None or self.wrapping.problem is not None:
