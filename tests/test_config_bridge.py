@@ -2,11 +2,12 @@
 
 import os
 import shlex
+import tempfile
 from pathlib import Path
 
 import pytest
 
-from mcp_era_bridge.config_bridge import NoBridge, check_options, find, own_command
+from mcp_era_bridge.config_bridge import NoBridge, check_options, doubt, find, own_command
 
 # The command line, and what is left of it without the bridge.
 WRAPPED = {
@@ -153,3 +154,51 @@ def test_a_temporary_installation_is_refused(tmp_path: Path, folder: str) -> Non
     with pytest.raises(NoBridge) as caught:
         own_command(path)
     assert "--bridge" in str(caught.value)
+
+
+@pytest.fixture
+def lasting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder that is not temporary."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("project", "said"),
+    [
+        ('[project]\nname = "mcp-bridge"\n', "is in a checkout"),
+        ('[project]\nname = "other"\n', ""),
+        (None, ""),
+    ],
+)
+def test_an_environment_in_a_checkout_is_doubted(
+    lasting: Path, project: str | None, said: str
+) -> None:
+    path = program(lasting / ".venv" / "bin")
+    (lasting / ".venv" / "pyvenv.cfg").touch()
+    if project is not None:
+        (lasting / "pyproject.toml").write_text(project)
+    assert said in (doubt([path], ()) or "")
+    assert bool(said) == (doubt([path], ()) is not None)
+
+
+def test_a_temporary_folder_is_doubted(lasting: Path) -> None:
+    assert "temporary folder" in (doubt([program(lasting / "temporary" / "bin")], ()) or "")
+    path = program(lasting / "bin")
+    assert doubt([path], ()) is None
+    assert "temporary folder" in (doubt([path], (str(lasting),)) or "")
+
+
+def test_a_command_that_is_not_found_is_doubted(
+    lasting: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(lasting))
+    assert "no command 'mcp-bridge' here" in (doubt(["mcp-bridge"]) or "")
+    program(lasting)
+    assert doubt(["mcp-bridge"]) is None
+
+
+def test_a_command_that_would_not_be_known_again_is_doubted(lasting: Path) -> None:
+    path = program(lasting, "my-bridge")
+    assert "is not called mcp-bridge" in (doubt([path], ()) or "")
+    assert doubt([program(lasting, "python3"), "-m", "mcp_era_bridge"], ()) is None

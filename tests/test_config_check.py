@@ -145,6 +145,7 @@ UNFIT = {
     "a command line": (CURSOR, '{"mcpServers": {"a": {"command": "npx x"}}}', "whole command line"),
     "args": (CURSOR, '{"mcpServers": {"a": {"command": "x", "args": "y"}}}', "no list of words"),
     "no string": (CURSOR, '{"mcpServers": {"a": {"command": ["x"]}}}', "its command is no string"),
+    "empty": (CURSOR, '{"mcpServers": {"a": {"command": ""}}}', "the command of 'a' is empty"),
     "no command": (CURSOR, '{"mcpServers": {"a": {}}}', "no command of its own"),
     "a URL": (CURSOR, '{"mcpServers": {"a": {"url": "https://example.com"}}}', "has a URL"),
     "an anchor": (

@@ -158,6 +158,29 @@ def test_wrap_writes_another_command_if_it_is_told_to(home: Home, run: Run) -> N
     assert json.loads(path.read_text())["mcpServers"]["a"]["command"] == "mcp-bridge"
 
 
+def test_an_empty_command_for_the_bridge_is_refused(home: Home, run: Run) -> None:
+    home.put(CURSOR, USER[CURSOR])
+    result = run("wrap", "--all", "-y", "--bridge", " ")
+    assert result.exit_code == 2
+    assert "--bridge: the command is empty" in result.stderr
+
+
+def test_a_command_that_is_not_there_is_a_warning(home: Home, run: Run) -> None:
+    path = home.put(CURSOR, USER[CURSOR])
+    result = run("wrap", "--all", "-y", "--bridge", "no-such-bridge")
+    assert result.exit_code == 0
+    assert "Warning: there is no command 'no-such-bridge' here" in result.stderr
+    assert "no-such-bridge" in path.read_text()
+
+
+@pytest.mark.parametrize("where", [".devcontainer/devcontainer.json", ".mcp.json"])
+def test_there_is_no_warning_of_what_is_not_written(home: Home, run: Run, where: str) -> None:
+    wrapped = '{"mcpServers": {"a": {"command": "mcp-bridge", "args": ["--", "x"]}}}'
+    home.put(where, PROJECT[where] if "dev" in where else wrapped, home.project)
+    result = run("wrap", "--all", "-y", "--bridge", "no-such-bridge")
+    assert (result.exit_code, "Warning" in result.stderr) == (0, False)
+
+
 def test_a_dev_container_gets_the_name_only(home: Home, run: Run) -> None:
     name = ".devcontainer/devcontainer.json"
     path = home.put(name, PROJECT[name], home.project)

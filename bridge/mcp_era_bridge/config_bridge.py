@@ -9,6 +9,7 @@ import re
 import shlex
 import shutil
 import sys
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -25,6 +26,7 @@ _EXTENSION = re.compile(r"\.(?:exe|cmd|bat)$", re.IGNORECASE)
 _FLAGS = {flag: option for option in options.OPTIONS for flag in option.flags}
 _TEMPORARY = re.compile(r"[\\/](?:archive-v\d+|builds-v\d+)[\\/]|[\\/]pipx[\\/]\.cache[\\/]")
 """Folders in which a launcher keeps a program only as long as it likes."""
+_TEMPORARY_FOLDERS = ("/tmp", "/var/tmp")
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,35 @@ def _lasting(words: list[str]) -> list[str]:
             f" {NAME} (pipx install .), or name another with --bridge."
         )
     return words
+
+
+def doubt(command: Sequence[str], temporary: Sequence[str] = _TEMPORARY_FOLDERS) -> str | None:
+    """Why what is written for the bridge may not start it, or not for long."""
+    word = os.path.expanduser(command[0])
+    if shutil.which(word) is None:
+        return f"there is no command {command[0]!r} here; servers start only where there is one"
+    if find([*command, "--", "server"]) is None:
+        return f"{command[0]!r} is not called {NAME}, so that `unwrap` and `check` do not know it"
+    if not os.path.isabs(word):
+        return None
+    better = f"Install {NAME} (pipx install .), or name another with --bridge."
+    environment = os.path.dirname(os.path.dirname(word))
+    project = os.path.dirname(environment)
+    if os.path.isfile(os.path.join(environment, "pyvenv.cfg")) and _is_ours(project):
+        return f"{word!r} is in a checkout, and servers start only while it is there. {better}"
+    for folder in (*temporary, tempfile.gettempdir()):
+        if os.path.realpath(word).startswith(os.path.realpath(folder) + os.sep):
+            return f"{word!r} is in a temporary folder, and will be gone some day. {better}"
+    return None
+
+
+def _is_ours(project: str) -> bool:
+    try:
+        with open(os.path.join(project, "pyproject.toml"), encoding="utf-8") as file:
+            text = file.read()
+    except (OSError, UnicodeDecodeError):
+        return False
+    return any(name in text for name in (NAME, MODULE, DISTRIBUTION))
 
 
 def check_options(words: Sequence[str]) -> str | None:

@@ -213,20 +213,25 @@ def wrap(
     bridge: str | None,
 ) -> None:
     """Puts the bridge in front."""
-    from mcp_era_bridge.config_bridge import NAME, NoBridge, check_options, own_command
+    from mcp_era_bridge.config_bridge import NAME, NoBridge, check_options, doubt, own_command
     from mcp_era_bridge.config_change import Wanted, plan_wrap
 
     _some(servers, everything, "wrap")
     problem = check_options(options)
     if problem is not None:
         raise click.UsageError(f"--bridge-option: {problem}")
+    if bridge is not None and not bridge.strip():
+        raise click.UsageError("--bridge: the command is empty")
     try:
-        command = [bridge] if bridge else own_command(sys.argv[0])
+        command = own_command(sys.argv[0]) if bridge is None else [bridge]
     except NoBridge as error:
         raise click.ClickException(str(error)) from error
     files = _found(hosts, scopes, project, file)
     elsewhere = [bridge or NAME]
     plan = plan_wrap(files, Wanted(servers, everything), command, options, elsewhere)
+    doubts = doubt(command)
+    if doubts is not None and any(not change.file.place.elsewhere for change in plan.changes):
+        click.echo(f"Warning: {doubts}", err=True)
     _carry_out(plan, dry_run, yes)
 
 

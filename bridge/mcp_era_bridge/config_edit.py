@@ -84,6 +84,8 @@ class _Change:
     def wrap(self, words: Sequence[str]) -> list[Edit]:
         command = self._command.node
         word = self._server.argv[0]
+        if not word.strip():
+            raise Refused(f"the command of {self._server.name!r} is empty.")
         if re.search(r"\s", word) and not re.search(r"[\\/]", word):
             raise Refused(
                 f"the command of {self._server.name!r} is a whole command line, {word!r}. Put its"
