@@ -195,7 +195,7 @@ def test_check_is_content_with_what_wrap_has_written(home: Home, run: Run) -> No
     run("wrap", "--all", "-y")
     result = run("check")
     assert (result.exit_code, result.stdout) == (0, "")
-    assert "1 wrapped servers in 1 files, 0 problems" in result.stderr
+    assert "1 wrapped server in 1 file, 0 problems" in result.stderr
 
 
 @pytest.mark.parametrize(

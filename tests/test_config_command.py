@@ -195,9 +195,12 @@ def test_wrap_shows_the_change_and_asks(home: Home, run: Run) -> None:
     assert refused.exit_code == 1
     assert '-"command": "x"' in refused.stdout
     assert f'+"command": "{home.bridge}",' in refused.stdout
-    assert "Change 1 in 1 file?" in refused.stderr
+    assert "Change 1 server in 1 file?" in refused.stderr
+    assert "terminal" not in refused.stderr
     assert path.read_bytes() == before
-    assert run("wrap", "a", input="").exit_code == 1
+    unasked = run("wrap", "a", input="")
+    assert unasked.exit_code == 1
+    assert "Error: not a terminal: add --yes" in unasked.stderr
     assert list(path.parent.iterdir()) == [path]
     agreed = run("wrap", "a", input="y\n")
     assert agreed.exit_code == 0
@@ -277,6 +280,37 @@ def test_a_server_that_is_not_there_is_said(home: Home, run: Run, command: str) 
     assert "no server is called 'nobody'" in result.stderr
 
 
+@pytest.mark.parametrize("command", ["wrap", "unwrap"])
+def test_a_name_that_is_nearly_right_is_guessed(home: Home, run: Run, command: str) -> None:
+    home.put(DESKTOP, USER[DESKTOP])
+    assert "Did you mean 'time'?" in run(command, "tiem", "-y").stderr
+    assert "Did you mean" not in run(command, "nobody", "-y").stderr
+    result = run(command, "time", "--host", "claud-desktop")
+    assert result.exit_code == 2
+    assert "Did you mean 'claude-desktop'?" in result.stderr
+    assert "Did you mean" not in run(command, "time", "--host", "nobody").stderr
+
+
+def test_wrap_says_which_hosts_to_restart(home: Home, run: Run) -> None:
+    for name in (DESKTOP, CURSOR, CODEX, ".config/Code/User/mcp.json"):
+        home.put(name, USER[name])
+    more = "to use it; `mcp-bridge config check` looks again\n"
+    assert run("wrap", "cur", "-y").stderr.endswith(f"Restart Cursor {more}")
+    assert "Restart" not in run("wrap", "cur", "-y").stderr
+    assert "Restart" not in run("wrap", "--all", "--dry-run").stderr
+    result = run("wrap", "--all", "-y")
+    assert result.stderr.endswith(f"Restart Claude Desktop, VS Code and Codex {more}")
+    assert "Restart" not in run("unwrap", "--all", "-y").stderr
+
+
+def test_unwrap_takes_disabled_servers_too_and_says_so(home: Home, run: Run) -> None:
+    assert "disabled ones too" in " ".join(run("unwrap", "--help").stdout.split())
+    path = home.put(CODEX, USER[CODEX])
+    run("wrap", "away", "-y")
+    assert run("unwrap", "--all", "-y").exit_code == 0
+    assert path.read_text() == USER[CODEX]
+
+
 @pytest.mark.parametrize("words", [["wrap"], ["unwrap"], ["wrap", "a", "--all"]])
 def test_names_or_all_have_to_be_given(run: Run, words: list[str]) -> None:
     result = run(*words)
@@ -352,9 +386,10 @@ def test_a_file_of_nobody_is_said(run: Run, tmp_path: Path, name: str, words: li
 
 
 def test_a_file_that_is_not_there_is_said(run: Run, tmp_path: Path) -> None:
-    result = run("list", "--host", "cursor", "--file", str(tmp_path / "mcp.json"))
-    assert result.exit_code == 1
-    assert "no such file" in result.stderr
+    for words in (["--host", "cursor"], []):
+        result = run("list", *words, "--file", str(tmp_path / "nope.json"))
+        assert result.exit_code == 1
+        assert "there is no such file" in result.stderr
 
 
 # From outside -----------------------------------------------------------------------------------

@@ -177,3 +177,20 @@ def test_one_run_at_a_time_writes_into_a_folder(tmp_path: Path) -> None:
         fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
     fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
     os.close(other)
+
+
+def test_leftovers_of_a_run_that_was_killed_are_removed(tmp_path: Path) -> None:
+    path = made(tmp_path)
+    old = [".mcp.json.abcd_123.tmp", f".mcp.json{BACKUP}.abcd_123.tmp"]
+    old.append(f".mcp.json{BACKUP}.2.abcd_123.tmp")
+    others = [".mcp.json.tmp", ".other.json.abcd_123.tmp", "mcp.json.abcd_123.tmp"]
+    young = ".mcp.json.abcd_124.tmp"
+    for name in (*old, *others, young):
+        (tmp_path / name).touch()
+        if name != young:
+            os.utime(tmp_path / name, (0, 0))
+    (tmp_path / ".mcp.json.a_folder.tmp").mkdir()
+    os.utime(tmp_path / ".mcp.json.a_folder.tmp", (0, 0))
+    replace(read(path), "new", None)
+    left = {p.name for p in tmp_path.iterdir()}
+    assert left == {"mcp.json", young, ".mcp.json.a_folder.tmp", *others}

@@ -5,7 +5,7 @@ text (config_edit.py), what is printed (config_command.py).
 """
 
 import difflib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -75,7 +75,7 @@ class Plan:
 
 
 def plan_wrap(
-    files: Iterable[ConfigFile],
+    files: Sequence[ConfigFile],
     wanted: Wanted,
     command: Sequence[str],
     options: Sequence[str],
@@ -95,7 +95,7 @@ def plan_wrap(
     return _plan(files, wanted, PLAIN, change, options)
 
 
-def plan_unwrap(files: Iterable[ConfigFile], wanted: Wanted) -> Plan:
+def plan_unwrap(files: Sequence[ConfigFile], wanted: Wanted) -> Plan:
     """What takes the servers from behind the bridge."""
 
     def change(file: ConfigFile, chosen: list[Server]) -> str:
@@ -106,7 +106,7 @@ def plan_unwrap(files: Iterable[ConfigFile], wanted: Wanted) -> Plan:
 
 
 def _plan(
-    files: Iterable[ConfigFile],
+    files: Sequence[ConfigFile],
     wanted: Wanted,
     state: str,
     change: Callable[[ConfigFile, list[Server]], str],
@@ -138,12 +138,15 @@ def _plan(
                 said = plan.errors if failure is not None and named else plan.notes
                 said.append(f"{file.path}: {server.name} {why}")
         _add(plan, file, chosen, wanted, change, state == PLAIN)
-    plan.errors += [
-        f"no server is called {name!r}. See which there are with `{NAME} config list`."
-        for name in wanted.names
-        if name not in met
-    ]
+    known = {server.name for file in files for server in file.servers}
+    plan.errors += [_unknown(name, known) for name in wanted.names if name not in met]
     return plan
+
+
+def _unknown(name: str, known: Collection[str]) -> str:
+    near = difflib.get_close_matches(name, sorted(known), 1)
+    guess = f" Did you mean {near[0]!r}?" if near else ""
+    return f"no server is called {name!r}.{guess} See which there are with `{NAME} config list`."
 
 
 def _add(

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from mcp_era_bridge.config_change import Plan
     from mcp_era_bridge.config_find import ConfigFile
 
+    _Choice = click.Choice[str]
+else:
+    _Choice = click.Choice  # before 8.2 click's is not generic
+
 HOSTS = (
     *("claude-desktop", "claude-code", "vscode", "cursor", "windsurf", "zed"),
     *("codex", "gemini", "cline", "continue", "lm-studio", "goose"),
@@ -34,13 +38,29 @@ def _with(*options: Callable[[_Function], _Function]) -> Callable[[_Function], _
     return decorate
 
 
+class _Host(_Choice):
+    """A host; one that is nearly spelt so is named in the message."""
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> str:
+        try:
+            return str(super().convert(value, param, ctx))
+        except click.BadParameter as error:
+            import difflib
+
+            near = difflib.get_close_matches(str(value), HOSTS, 1)
+            guess = f" Did you mean {near[0]!r}?" if near else ""
+            raise click.BadParameter(error.message + guess, ctx, param) from error
+
+
 _WHICH = _with(
     click.option(
         "--host",
         "hosts",
         multiple=True,
         metavar="HOST",
-        type=click.Choice(HOSTS),
+        type=_Host(HOSTS),
         help=f"Only this host's files; may be repeated. One of {', '.join(HOSTS)}.",
     ),
     click.option(
@@ -65,13 +85,17 @@ _WHICH = _with(
         help="Only this file, which may be at any place; --host says whose it is.",
     ),
 )
-_CHANGING = _with(
-    click.argument("servers", nargs=-1),
-    click.option("--all", "everything", is_flag=True, help="All servers, but for disabled ones."),
-    _WHICH,
-    click.option("--dry-run", is_flag=True, help="Only show what would change."),
-    click.option("-y", "--yes", is_flag=True, help="Do not ask."),
-)
+
+
+def _changing(all_of_them: str) -> Callable[[_Function], _Function]:
+    return _with(
+        click.argument("servers", nargs=-1),
+        click.option("--all", "everything", is_flag=True, help=all_of_them),
+        _WHICH,
+        click.option("--dry-run", is_flag=True, help="Only show what would change."),
+        click.option("-y", "--yes", is_flag=True, help="Do not ask."),
+    )
+
 
 _LIST_HELP = """Show the servers in the files of all hosts, and which are behind the bridge.
 
@@ -176,16 +200,14 @@ def check(
     else:
         for line in problems:
             click.echo(line)
-        wrapped = sum(row.state == "wrapped" for row in found)
-        files = len({row.file for row in found})
-        click.echo(
-            f"{wrapped} wrapped servers in {files} files, {len(problems)} problems", err=True
-        )
+        wrapped = _count(sum(row.state == "wrapped" for row in found), "wrapped server")
+        files = _count(len({row.file for row in found}), "file")
+        click.echo(f"{wrapped} in {files}, {_count(len(problems), 'problem')}", err=True)
     sys.exit(1 if problems else 0)
 
 
 @config.command(help=_WRAP_HELP)
-@_CHANGING
+@_changing("All servers, but for disabled ones.")
 @click.option(
     "--bridge-option",
     "options",
@@ -236,7 +258,7 @@ def wrap(
 
 
 @config.command(help=_UNWRAP_HELP)
-@_CHANGING
+@_changing("All servers that are behind the bridge, disabled ones too.")
 def unwrap(
     servers: tuple[str, ...],
     everything: bool,
@@ -290,14 +312,13 @@ def _carry_out(plan: "Plan", dry_run: bool, yes: bool) -> None:
         for line in change.diff().splitlines():
             colour = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
             click.secho(line, fg=colour)
-    count = sum(len(change.servers) for change in plan.changes)
     failed = bool(plan.errors)
+    restart: list[str] = []
     if not plan.changes:
         click.echo("Nothing to change.", err=True)
     elif not dry_run:
-        files = "1 file" if len(plan.changes) == 1 else f"{len(plan.changes)} files"
         if not yes:
-            click.confirm(f"Change {count} in {files}?", abort=True, err=True)
+            _ask(plan)
         for change in plan.changes:
             try:
                 original = change.write()
@@ -308,4 +329,31 @@ def _carry_out(plan: "Plan", dry_run: bool, yes: bool) -> None:
                 names = ", ".join(server.name for server in change.servers)
                 more = f"; {original}" if original else ""
                 click.echo(f"{change.file.path}: {names}{more}", err=True)
+                if change.wraps and change.file.host.title not in restart:
+                    restart.append(change.file.host.title)
+    if restart:
+        *others, last = restart
+        hosts = f"{', '.join(others)} and {last}" if others else last
+        click.echo(f"Restart {hosts} to use it; `mcp-bridge config check` looks again", err=True)
     sys.exit(1 if failed else 0)
+
+
+def _ask(plan: "Plan") -> None:
+    """Returns if the person agrees."""
+    servers = _count(sum(len(change.servers) for change in plan.changes), "server")
+    question = f"Change {servers} in {_count(len(plan.changes), 'file')}?"
+    if sys.stdin is None:
+        raise click.ClickException("not a terminal: add --yes")
+    try:
+        agreed = click.confirm(question, err=True)
+    except click.Abort as error:
+        if sys.stdin.isatty():
+            raise
+        click.echo(err=True)  # the question's line is still open
+        raise click.ClickException("not a terminal: add --yes") from error
+    if not agreed:
+        raise click.Abort
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"

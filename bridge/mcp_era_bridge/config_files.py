@@ -6,8 +6,10 @@ kept of them (config_backup.py).
 
 import contextlib
 import os
+import re
 import stat
 import tempfile
+import time
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +19,9 @@ BACKUP = ".before-mcp-bridge"
 
 LARGEST = 64 << 20
 """Bytes of a file that is read; more is no configuration."""
+
+LEFTOVER_SECONDS = 3600
+"""The age at which an unfinished new file is one of a run that was killed."""
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -105,11 +110,24 @@ def replace(
         if not status.st_mode & 0o222 or not os.access(path, os.W_OK):
             raise FileProblem(f"it is read-only. Make it writable (chmod u+w {path}), or leave it.")
         unchanged()
+        _remove_leftovers(path)
         if backup is not None:
             _write(backup, content.data, status, os.replace)
         _write(path, content.bom + text.encode(), status, rename_unchanged)
     except OSError as error:
         raise FileProblem(f"it cannot be written: {_reason(error)}") from error
+
+
+def _remove_leftovers(path: Path) -> None:
+    """Removes what runs that were killed have left beside `path`."""
+    ours = re.compile(rf"\.{re.escape(path.name)}(?:{re.escape(BACKUP)}[.0-9]*)?\.\w{{8}}\.tmp")
+    oldest = time.time() - LEFTOVER_SECONDS
+    for other in path.parent.iterdir():
+        if ours.fullmatch(other.name):
+            with contextlib.suppress(OSError):  # it may be another's, and does no harm
+                status = other.lstat()
+                if stat.S_ISREG(status.st_mode) and status.st_mtime < oldest:
+                    other.unlink()
 
 
 def _write(

@@ -69,10 +69,10 @@ class ConfigFile:
 def find(at: Surroundings, choice: Choice) -> list[ConfigFile]:
     """All files that are there, with the servers that are chosen. Raises UnknownFile."""
     if choice.file:
+        if not os.path.lexists(choice.file):
+            raise UnknownFile(f"{choice.file}: there is no such file.")
         host, place = _place_of(choice, at)
         found = [_read(host, place, Path(choice.file))]
-        if found[0].content is None and not Path(choice.file).exists():
-            raise UnknownFile(f"{choice.file}: there is no such file.")
     else:
         found = [_read(host, place, path) for host, place, path in _there(at, choice.hosts)]
     scopes = choice.scopes or (USER, PROJECT, LOCAL)
