@@ -198,9 +198,7 @@ def test_wrap_shows_the_change_and_asks(home: Home, run: Run) -> None:
     assert "Change 1 server in 1 file?" in refused.stderr
     assert "terminal" not in refused.stderr
     assert path.read_bytes() == before
-    unasked = run("wrap", "a", input="")
-    assert unasked.exit_code == 1
-    assert "Error: not a terminal: add --yes" in unasked.stderr
+    assert run("wrap", "a", input="").exit_code == 1
     assert list(path.parent.iterdir()) == [path]
     agreed = run("wrap", "a", input="y\n")
     assert agreed.exit_code == 0
@@ -402,18 +400,32 @@ def test_each_command_shows_examples(run: Run, command: str) -> None:
     assert f"mcp-bridge config {command}" in result.stdout
 
 
-def test_the_command_itself_wraps_with_its_own_full_path(tmp_path: Path) -> None:
-    path = tmp_path / ".cursor" / "mcp.json"
-    path.parent.mkdir()
-    path.write_text('{"mcpServers": {"a": {"command": "x"}}}')
-    done = subprocess.run(
-        [*LAUNCH, "config", "wrap", "a", "--yes"],
-        env={"HOME": str(tmp_path), "PATH": os.environ["PATH"]},
-        cwd=tmp_path,
+def started(home: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*LAUNCH, "config", *words],
+        env={"HOME": str(home), "PATH": os.environ["PATH"]},
+        cwd=home,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         timeout=PATIENCE,
     )
+
+
+def test_the_command_itself_wraps_with_its_own_full_path(tmp_path: Path) -> None:
+    path = tmp_path / ".cursor" / "mcp.json"
+    path.parent.mkdir()
+    path.write_text('{"mcpServers": {"a": {"command": "x"}}}')
+    done = started(tmp_path, "wrap", "a", "--yes")
     assert done.returncode == 0, done.stderr
     assert os.path.isabs(json.loads(path.read_text())["mcpServers"]["a"]["command"])
+
+
+def test_without_a_terminal_it_is_said_that_nobody_can_be_asked(tmp_path: Path) -> None:
+    path = tmp_path / ".cursor" / "mcp.json"
+    path.parent.mkdir()
+    path.write_text('{"mcpServers": {"a": {"command": "x"}}}')
+    done = started(tmp_path, "wrap", "a")
+    assert done.returncode == 1
+    assert done.stderr.endswith("Error: not a terminal: add --yes\n")
+    assert list(path.parent.iterdir()) == [path]
