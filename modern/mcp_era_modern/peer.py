@@ -129,7 +129,6 @@ class ModernPeer:
 
     def cancel(self, call: Call, reason: Raw | None, now: float) -> None:
         """Nobody waits for a call any more: neither the child nor the host is to work for it."""
-        call.cancelled = True
         if self._calls.pop(call.child_id, None) is call:
             params: dict[str, object] = {"requestId": call.child_id}
             if reason is not None:
